@@ -4,8 +4,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
-#include <string>
-#include <vector>
 
 #include "optimizer-rt/cl/real.h"
 #include "traces/base/reentry.h"
@@ -16,7 +14,6 @@ namespace gt::opt {
 namespace {
 
 using usm::EmulatedUsm;
-constexpr const char* Extension = "cl_intel_unified_shared_memory";
 
 ClFunctions real_functions_for_usm() {
   struct Real : ClFunctions {  // which names the uses
@@ -58,48 +55,6 @@ cl_int coded(Body body) noexcept {
   return guarded(cl_int{CL_OUT_OF_HOST_MEMORY}, body);
 }
 
-cl_int answer(const void* found, size_t bytes, size_t size, void* value, size_t* size_ret) {
-  if (value && size < bytes) return CL_INVALID_VALUE;
-  if (value) std::memcpy(value, found, bytes);
-  if (size_ret) *size_ret = bytes;
-  return CL_SUCCESS;
-}
-
-// What the driver answers, as a list of T. Empty: an error.
-template <class T>
-std::vector<T> real_list(cl_device_id device, cl_device_info what) {
-  size_t n = 0;
-  const auto ask = GT_REAL(clGetDeviceInfo);
-  if (ask(device, what, 0, nullptr, &n) != CL_SUCCESS) return {};
-  std::vector<T> list(n / sizeof(T));
-  return ask(device, what, n, list.data(), nullptr) == CL_SUCCESS ? list : std::vector<T>();
-}
-
-bool device_info(cl_device_id device, cl_device_info what, size_t size, void* value, size_t* size_ret, cl_int* result) {
-  static const ClFunctions functions = real_functions_for_usm();
-  if (!usm::may_be_emulated(functions, device)) return false;
-  if (cl_device_unified_shared_memory_capabilities_intel can = 0; usm::capabilities(functions, device, what, &can)) {
-    *result = answer(&can, sizeof can, size, value, size_ret);
-    return true;
-  }
-  if (what == CL_DEVICE_EXTENSIONS_WITH_VERSION) {
-    auto list = real_list<cl_name_version>(device, what);
-    if (list.empty()) return false;
-    cl_name_version us = {CL_MAKE_VERSION(1, 0, 0), {}};
-    std::strncpy(us.name, Extension, sizeof us.name - 1);
-    list.push_back(us);
-    *result = answer(list.data(), list.size() * sizeof us, size, value, size_ret);
-    return true;
-  }
-  const auto driver = real_list<char>(device, what);
-  if (driver.empty()) return false;
-  std::string all = driver.data();
-  if (!all.empty() && all.back() != ' ') all += ' ';
-  all += Extension;
-  *result = answer(all.c_str(), all.size() + 1, size, value, size_ret);
-  return true;
-}
-
 }  // namespace
 
 void* usm_function(const char* name) noexcept {
@@ -109,11 +64,12 @@ void* usm_function(const char* name) noexcept {
 
 bool usm_device_info(cl_device_id device, cl_device_info what, size_t size, void* value, size_t* size_ret,
                      cl_int* result) noexcept {
-  const bool is_about =
-      what == CL_DEVICE_EXTENSIONS || what == CL_DEVICE_EXTENSIONS_WITH_VERSION ||
-      (what >= CL_DEVICE_HOST_MEM_CAPABILITIES_INTEL && what <= CL_DEVICE_SHARED_SYSTEM_MEM_CAPABILITIES_INTEL);
-  if (!is_about || !emulated()) return false;
-  return guarded(false, [&](EmulatedUsm&) { return device_info(device, what, size, value, size_ret, result); });
+  if (!usm::is_about_usm(what) || !emulated()) return false;
+  return guarded(false, [&](EmulatedUsm&) {
+    static const ClFunctions functions = real_functions_for_usm();
+    if (!usm::may_be_emulated(functions, device)) return false;
+    return usm::device_info(functions, device, what, size, value, size_ret, result);
+  });
 }
 
 bool usm_exec_info(cl_kernel kernel, cl_kernel_exec_info what, size_t size, const void* value,

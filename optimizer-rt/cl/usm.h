@@ -10,7 +10,7 @@
 
 namespace gt::opt {
 
-constexpr const char* EmulateUsmVariable = "GTRACE_OPT_EMULATE_USM";  // set by goptimize for the program: 1
+constexpr const char* EmulateUsmVariable = "GTRACE_EMULATE_USM";  // 1: it is asked for
 
 // Ours of that name; nullptr: it was not asked for, or it is no function of the extension. For platforms whose drivers
 // have none.

@@ -2,7 +2,7 @@
 
 #include "optimizer-rt/client/base/entry.h"
 #include "optimizer-rt/client/calls/command_updates.h"
-#include "traces/api/table.h"
+#include "traces/api/later_forms.h"
 
 namespace gt::virt {
 namespace {
@@ -22,12 +22,11 @@ struct WithProperties<F, Function> {
 };
 
 cl_int update(cl_command_buffer_khr buffer, cl_uint n, const cl_uint* types, const void** configs) {
-  constexpr cl_uint MutableDispatch = 0;  // CL_STRUCTURE_TYPE_MUTABLE_DISPATCH_CONFIG_KHR of that form
   check(buffer);
   require((n == 0) == !types && (n == 0) == !configs, CL_INVALID_VALUE);
   std::vector<DispatchChange> changes;
   for (cl_uint i = 0; i < n; ++i) {
-    require(types[i] == MutableDispatch && configs[i], CL_INVALID_VALUE);
+    require(types[i] == api::LaterDispatchConfig && configs[i], CL_INVALID_VALUE);
     changes.push_back(*static_cast<const DispatchChange*>(configs[i]));
   }
   return update_commands(buffer, changes);
@@ -51,14 +50,7 @@ void* later_form(FnId function) {
 #define GT_LATER(NAME) \
   case FnId::NAME:     \
     return reinterpret_cast<void*>(&WithProperties<FnId::NAME, &fn::NAME>::call);
-    GT_LATER(clCommandBarrierWithWaitListKHR)
-    GT_LATER(clCommandCopyBufferKHR)
-    GT_LATER(clCommandCopyBufferRectKHR)
-    GT_LATER(clCommandCopyBufferToImageKHR)
-    GT_LATER(clCommandCopyImageKHR)
-    GT_LATER(clCommandCopyImageToBufferKHR)
-    GT_LATER(clCommandFillBufferKHR)
-    GT_LATER(clCommandFillImageKHR)
+    GT_WITHOUT_PROPERTIES(GT_LATER)
 #undef GT_LATER
     case FnId::clUpdateMutableCommandsKHR:
       return reinterpret_cast<void*>(&update_entry);

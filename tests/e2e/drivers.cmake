@@ -29,6 +29,6 @@ gt_on_driver(intel first_run ${apps} apps_command every_mode ${traced} capture_p
   constant_size.plain constant_size.ping_pong constant_size.allocations constant_size.blocking constant_size.threads
   optimizer optimizer_allocations optimizer_report wrong_profile memory_pressure huge_pages beside_a_profile
   microbench microbench.remote proxy.serving proxy.sessions proxy.endings proxy.devices
-  remote.programs guests)
+  remote.programs guests command_buffers codes)
 gt_on_driver(rusticl main_job.vadd main_job.vadd_dl apps.nn apps.bfs ${traced} memory real.clinfo)
 gt_on_driver(oclgrind apps.nn kernel_origins real.clinfo)  # a simulator: little ends in time

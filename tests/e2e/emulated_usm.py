@@ -4,6 +4,7 @@
 Usage: emulated_usm.py BUILD
 """
 
+import remote_job
 from virtual_job import *  # noqa: F401,F403
 
 PROGRAM = tests_dir / "emulated_usm"
@@ -30,6 +31,33 @@ def test_coarse_grained():
 def test_only_where_it_is_asked_for():
     same(launched(PROGRAM, "absent", env=native(), options=()), "absent", "without the option")
     same(launched(PROGRAM, "absent", env=SMALL), "absent, but found", "a device without shared virtual memory")
+
+
+def test_on_remote_devices():
+    """Host and shared memory are kept in step by pages: the driver's memory may be coarse-grained."""
+    for env in (native(), COARSE):
+        with remote_job.proxy(env=env) as p:
+            for url in remote_job.ways(p):
+                there = remote_job.remotely(p, PROGRAM, url=url, options=("--emulate-usm", "--only", "remote"))
+                same((there.code, there.text.strip()), (0, "coarse"), f"{url}: {there.err_text}")
+                there = remote_job.remotely(p, PROGRAM, "absent", url=url)
+                same(there.text.strip(), "absent", "without the option")
+
+
+def test_remote_device_that_cannot():
+    with remote_job.proxy(env=SMALL) as p:
+        there = remote_job.remotely(p, PROGRAM, "absent", options=("--emulate-usm", "--only", "remote"))
+        same(there.text.strip(), "absent, but found", there.err_text)
+
+
+def test_without_goptimize():
+    """The virtual platform alone, by the variable; also over a driver in the process."""
+    for url in elsewhere():
+        with server(url) as (env, _):
+            there = run(PROGRAM, env={**env, "GTRACE_EMULATE_USM": "1"}, timeout=120)
+            same((there.code, there.text.strip()), (0, "coarse"), f"{url}: {there.err_text}")
+    here = run(PROGRAM, env=virtual(GTRACE_EMULATE_USM="1"), timeout=120)
+    same((here.code, here.text.strip()), (0, "fine"), f"in the process: {here.err_text}")
 
 
 main(dict(globals()))

@@ -46,9 +46,7 @@ def test_log_functions():
              f"{driver}: calls")
 
 
-def test_updates_of_command_buffers():
-    text, lines = record("update")
-    same(text, "1 1\n", "what the kernels did")
+def look_at_updates(lines):
     first, second = [c["return"] for c in calls(lines, "clCreateBuffer")]
     command = calls(lines, "clCommandNDRangeKernelKHR")[0]
     same(command["kernel_args"]["arg0"], first, "recorded with")
@@ -62,14 +60,32 @@ def test_updates_of_command_buffers():
     same([effect for _, effect in rows], [3, 3, 3], "buffers written by the runs: one, then either")
 
 
-def test_functions_that_have_other_parameters_are_left_alone():
-    """The driver says that it has a later form of the extension: a wrapper of ours would lose arguments."""
+def test_updates_of_command_buffers():
+    text, lines = record("update")
+    same(text, "1 1\n", "what the kernels did")
+    look_at_updates(lines)
+
+
+def test_functions_that_have_other_parameters():
+    """The driver has a later form of the extension: the program calls that, the trace has the table's."""
     DRIVERS["later forms"] = {"FAKE_CL_LATER_FORMS": "1"}
     text, lines = record("update", "later forms")
-    same(text, "1 1\n", "what the kernels did")
-    same(calls(lines, "clUpdateMutableCommandsKHR"), [], "calls that cannot be recorded")
-    same(len(calls(lines, "clCommandNDRangeKernelKHR")), 1, "one that has not changed")
+    same(text, f"7 8 {-64}\n1 1\n", "what barriers gave, what the kernels did")
+    look_at_updates(lines)
+    barriers = [c["args"] for c in calls(lines, "clCommandBarrierWithWaitListKHR")]
+    same([(b["num_sync_points_in_wait_list"], b["sync_point_wait_list"], b["sync_point"]) for b in barriers[:2]],
+         [(0, None, 7), (1, 7, 8)], "barriers")
+    same([b["return"] for b in calls(lines, "clCommandBarrierWithWaitListKHR")],
+         [0, 0, -64], "what they ended with")
     del DRIVERS["later forms"]
+
+
+def test_events_that_come_with_errors():
+    """A driver that gives an event with an error gets it back, where it is ours."""
+    env = dict(FAKE, FAKE_CL_LEAVES_EVENTS="1", FAKE_CL_FAIL="clEnqueueReadBuffer=-5")
+    same(run(PROGRAM, "update", env=env).err_text.splitlines()[-1], "fake_cl: 0 events left", "natively")
+    outcome = run(GTRACE, "run", "--timing", "all", "--", PROGRAM, "update", env=env)
+    check("fake_cl: 0 events left" in outcome.err_text.splitlines(), outcome.err_text)
 
 
 def test_sizes_of_opengl_objects():

@@ -126,7 +126,8 @@ def choose_driver():
 
 
 def drivers_own():
-    """On other drivers than PoCL: what the last program does without us, where that is why it failed, or nothing."""
+    """On other drivers than PoCL: what the last program does without us, where that is why it failed, or nothing. It ends
+    as it did with us, and not so on PoCL: there it would be what the program is to do."""
     last = _history[-1] if _history and driver.NAME != "pocl" else None
     if not last or last.code == 0:
         return None
@@ -134,8 +135,14 @@ def drivers_own():
     if pathlib.Path(program[0]).parent == bin_dir:
         return None  # one of ours
     again = run(*program, env=last.environment)
+    crashed = min(again.code, last.code) > 128
+    if again.code == 0 or (again.code != last.code and not crashed):
+        return None
+    on_pocl = driver.environment_of_pocl()
+    if on_pocl and run(*program, env=dict(last.environment, **on_pocl)).code == again.code:
+        return None
     said = again.err_text.strip().split("\n")[-1]
-    return again.code and f"{driver.NAME} itself: {' '.join(map(os.path.basename, program))}: exit status {again.code}, {said}"
+    return f"{driver.NAME} itself: {' '.join(map(os.path.basename, program))}: exit status {again.code}, {said}"
 
 
 def run_one(name, function):

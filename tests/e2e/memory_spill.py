@@ -26,8 +26,9 @@ RANDOM = ["--random", "--size", "1000"]
 TOO_LONG = 330  # a path for which a spool has no room
 LITTLE_MEMORY = 200 << 20  # an eighth of it for records that wait, an eighth of that before any are moved
 MUCH = 128 << 20  # where there is enough, this may wait
-MANY_PAIRS = 9_000_000  # more than that
+MANY_PAIRS = 12_000_000  # more than that and what is in use beside it
 TWO_RINGS = 2 << 20  # that a spool has from the beginning
+TAKEN = 32 << 20  # more than a spool holds of records that were taken and whose segments were not given back yet
 
 
 def start(*arguments, output="trace.db", options=(), preexec_fn=None):
@@ -111,12 +112,12 @@ def test_the_same_as_an_independent_log():
 
 
 def test_the_same_digest():
-    late(MANY_PAIRS, MUCH)
+    late(MANY_PAIRS, MUCH + TAKEN)
     there = facts()
     check(int(there["spilled_bytes"]) > 1 << 20, f"{there['spilled_bytes']} bytes went through the file")
     deep = pathlib.Path(*["d" * 100] * (TOO_LONG // 100)) / ("x" * 30)
     deep.mkdir(parents=True)
-    late(MANY_PAIRS, MUCH, moved=False, output=str(deep / "trace.db"))
+    late(MANY_PAIRS, MUCH + TAKEN, moved=False, output=str(deep / "trace.db"))
     not_there = facts(deep / "trace.db")
     same(int(not_there["spilled_bytes"]), 0, "bytes that went through a file for which there is no place")
     same(there["memory_calls"], not_there["memory_calls"], "memory calls")

@@ -27,7 +27,8 @@ FAKE_OTHERWISE = {
 # What a device that has it says natively is left out or refused elsewhere: as a device without it does.
 NOT_ELSEWHERE = {
     "LUID valid": "00000000", "LUID": "0000000000000000", "node mask": "00000000",
-    "cl_khr_pci_bus_info": "not listed", "PCI bus": "-30",
+    "cl_khr_pci_bus_info": "not listed", "PCI bus": "-30", "PCI bus of NVIDIA": "-30", "PCI slot of NVIDIA": "-30",
+    "PCI domain of NVIDIA": "-30", "topology of AMD": "-30",
     "cl_khr_external_memory": "not listed", "cl_khr_external_semaphore": "not listed",
     "cl_khr_gl_sharing": "not listed", "cl_khr_egl_image": "not listed", "cl_intel_va_api_media_sharing": "not listed",
     "handles of memory that can be imported": "-30", "buffer of external memory": "-64", "context of OpenGL's": "-64",

@@ -197,6 +197,14 @@ def test_a_launch_as_a_program():
     one_line(run(GTRACE, "extract", "trace.db", "--kernel", "stir#99", "-o", "more"), 2, "less than 99 times")
 
 
+def test_memory_that_the_host_writes_before_a_copy():
+    outcome = recorded(tests_dir / "shared_copies", code=None)
+    if outcome.code == 77:
+        raise Skip("no fine-grained shared virtual memory")
+    same((outcome.code, outcome.text), (0, "499500\n3496500\n"), outcome.err_text)
+    everything_compared(replayed("trace.db"), 2)
+
+
 def test_a_launch_with_images():
     """With a sampler, too, and a pointer into shared virtual memory, which becomes a buffer."""
     outcome = recorded(PROGRAM, "picture", code=None)

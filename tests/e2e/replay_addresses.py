@@ -8,8 +8,8 @@ Usage: replay_addresses.py BUILD
 from job import *  # noqa: F403
 
 
-def recorded():
-    outcome = run(GTRACE, "run", "--capture", "full", "--", tests_dir / "shared_list")
+def recorded(*options):
+    outcome = run(GTRACE, "run", "--capture", "full", *options, "--", tests_dir / "shared_list")
     if outcome.code == 77:
         raise Skip("no shared virtual memory")
     same(outcome.code, 0, f"exit status: {outcome.err_text}")
@@ -24,8 +24,9 @@ def test_a_list():
 
 
 def test_two_runs_do_not_differ_by_their_addresses():
-    recorded()
-    good(GTRACE, "run", "--capture", "full", "-o", "again.db", "--", tests_dir / "shared_list")
+    own = ("--no-alloc",) if driver.NAME != "pocl" else ()  # other drivers' own blocks differ from run to run
+    recorded(*own)
+    good(GTRACE, "run", "--capture", "full", *own, "-o", "again.db", "--", tests_dir / "shared_list")
     same(run(GTRACE, "diff", "--times", "off", "trace.db", "again.db").code, 0, "exit status of gtrace diff")
 
 

@@ -58,6 +58,14 @@ def test_work():
             same(text, expected, f"{vendors.name}, {way}")
 
 
+def test_emulated():
+    """A driver without the extension does the same, where the client asks for it."""
+    expected = natively(WRAPPED, USM, "work", "all", "listed")
+    for url in elsewhere():
+        with server(url) as (env, _):
+            same(good(USM, "work", "all", "listed", env={**env, "GTRACE_EMULATE_USM": "1"}).text, expected, url)
+
+
 def test_wrong_calls():
     for vendors, _ in drivers():
         expected = {**codes(natively(vendors, USM, "wrong")), **STRICTER}

@@ -79,6 +79,7 @@ Behaviour from_environment() {
   const char* where = std::getenv("FAKE_CL_CALLBACKS");
   b.calls_back_on_threads = where && std::string_view(where) == "thread";
   b.has_later_forms = std::getenv("FAKE_CL_LATER_FORMS") != nullptr;
+  b.leaves_events = std::getenv("FAKE_CL_LEAVES_EVENTS") != nullptr;
   b.is_newer = std::getenv("FAKE_CL_NEWER") != nullptr;
   const std::string_view odd = built_in();
   if (odd == "crash") b.start = Behaviour::Start::Crashes;

@@ -11,7 +11,9 @@
 //   FAKE_CL_LARGEST=65536           the largest buffer, in bytes; 1 GiB without it
 //   FAKE_CL_CALLBACKS=thread        each callback runs on a new thread, and the driver waits for it (callbacks.h)
 //   FAKE_CL_NEWER=1                 the device is of OpenCL 3.1 and has more extensions (newer.h)
-//   FAKE_CL_LATER_FORMS=1           extensions tell a later version than the one that the headers have
+//   FAKE_CL_LATER_FORMS=1           updates of commands and barriers have the form of later versions
+//   FAKE_CL_LEAVES_EVENTS=1         a command refused by FAKE_CL_FAIL gives its event all the same; at the end it says
+//                                   how many events nobody has released
 // A word that cannot be read ends the process with one line and status 2: a test must not run
 // something else. Thread safety: all but behaviour(), which is set while no other thread calls the driver.
 #pragma once
@@ -46,6 +48,7 @@ struct Behaviour {
   uint64_t largest_buffer = uint64_t{1} << 30;
   bool calls_back_on_threads = false;
   bool has_later_forms = false;
+  bool leaves_events = false;
   bool is_newer = false;
   enum class Start : uint8_t { Works, Crashes, Hangs } start = Start::Works;  // when it is asked for its platform
   uint32_t devices = 1;                                                       // at most MostDevices; 0: another name

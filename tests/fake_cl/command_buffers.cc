@@ -52,18 +52,60 @@ cl_int fake_clCommandNDRangeKernelKHR(cl_command_buffer_khr buffer, cl_command_q
   return CL_SUCCESS;
 }
 
+namespace {
+
+cl_int change(cl_mutable_command_khr command, cl_uint count, const cl_mutable_dispatch_arg_khr* list) {
+  for (cl_uint a = 0; a < count; ++a) {
+    auto& args = command->kernel.args;
+    if (list[a].arg_index >= args.size()) return CL_INVALID_ARG_INDEX;
+    const auto* bytes = static_cast<const uint8_t*>(list[a].arg_value);
+    args[list[a].arg_index].assign(bytes, bytes + list[a].arg_size);
+  }
+  return CL_SUCCESS;
+}
+
+// The beginning of cl_mutable_dispatch_config_khr since version 0.9.2.
+struct LaterConfig {
+  cl_mutable_command_khr command;
+  cl_uint num_args, num_svm_args, num_exec_infos, work_dim;
+  const cl_mutable_dispatch_arg_khr* arg_list;
+};
+
+cl_int later_update(cl_command_buffer_khr buffer, cl_uint count, const cl_uint* types, const void** configs) {
+  if (!buffer || !buffer->final) return CL_INVALID_COMMAND_BUFFER_KHR;
+  for (cl_uint i = 0; i < count; ++i) {
+    if (types[i] != 0) return CL_INVALID_VALUE;
+    const auto* config = static_cast<const LaterConfig*>(configs[i]);
+    const cl_int code = change(config->command, config->num_args, config->arg_list);
+    if (code != CL_SUCCESS) return code;
+  }
+  return CL_SUCCESS;
+}
+
+cl_int later_barrier(cl_command_buffer_khr buffer, cl_command_queue, const cl_properties* properties, cl_uint n,
+                     const cl_sync_point_khr* list, cl_sync_point_khr* point, cl_mutable_command_khr*) {
+  if (!buffer || buffer->final) return CL_INVALID_COMMAND_BUFFER_KHR;
+  if (properties && *properties != 0) return CL_INVALID_PROPERTY;
+  if ((n == 0) != !list) return CL_INVALID_SYNC_POINT_WAIT_LIST_KHR;
+  if (point) *point = n == 0 ? 7 : list[0] + 1;
+  return CL_SUCCESS;
+}
+
+}  // namespace
+
+void* later_form(const char* name) {
+  if (std::strcmp(name, "clUpdateMutableCommandsKHR") == 0) return reinterpret_cast<void*>(&later_update);
+  if (std::strcmp(name, "clCommandBarrierWithWaitListKHR") == 0) return reinterpret_cast<void*>(&later_barrier);
+  return nullptr;
+}
+
 cl_int fake_clUpdateMutableCommandsKHR(cl_command_buffer_khr buffer, const cl_mutable_base_config_khr* config) {
   if (!buffer || !buffer->final) return CL_INVALID_COMMAND_BUFFER_KHR;
   if (!config) return CL_INVALID_VALUE;
   for (cl_uint i = 0; i < config->num_mutable_dispatch; ++i) {
     const cl_mutable_dispatch_config_khr& dispatch = config->mutable_dispatch_list[i];
-    for (cl_uint a = 0; a < dispatch.num_args; ++a) {
-      const cl_mutable_dispatch_arg_khr& arg = dispatch.arg_list[a];
-      auto& args = dispatch.command->kernel.args;
-      if (arg.arg_index >= args.size()) return CL_INVALID_ARG_INDEX;
-      const auto* bytes = static_cast<const uint8_t*>(arg.arg_value);
-      args[arg.arg_index].assign(bytes, bytes + arg.arg_size);
-    }
+    if (const cl_int code = change(dispatch.command, dispatch.num_args, dispatch.arg_list); code != CL_SUCCESS)
+      return code;
   }
   return CL_SUCCESS;
 }

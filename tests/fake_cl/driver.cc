@@ -2,7 +2,9 @@
 // CL_INVALID_OPERATION.
 #include "tests/fake_cl/driver.h"
 
+#include <cstdio>
 #include <cstring>
+#include <tuple>
 
 #include "tests/fake_cl/behaviour.h"
 
@@ -11,10 +13,30 @@ namespace {
 
 using api::FnId;
 
+// A command that failed gives its event all the same.
+template <class... A>
+void leave_event(A... args) {
+  [[maybe_unused]] const std::tuple<A...> all(args...);
+  if constexpr (sizeof...(A) > 1) {
+    using First = std::tuple_element_t<0, std::tuple<A...>>;
+    using Last = std::tuple_element_t<sizeof...(A) - 1, std::tuple<A...>>;
+    if constexpr (std::is_same_v<First, cl_command_queue> && std::is_same_v<Last, cl_event*>) {
+      cl_event* const event = std::get<sizeof...(A) - 1>(all);
+      if (event && std::get<0>(all)) *event = fake_clCreateUserEvent(std::get<0>(all)->context.get(), nullptr);
+    }
+  }
+}
+__attribute__((destructor)) void say_what_was_left() {
+  if (behaviour().leaves_events) std::fprintf(stderr, "fake_cl: %d events left\n", _cl_event::alive.load());
+}
+
 template <FnId F, class R, class... A>
 R run(const char* name, A... args) {
   const int error = begin_call(api::number(F), name);
-  if (error != 0) return api::failed_result<F, R>(error, args...);
+  if (error != 0) {
+    if (behaviour().leaves_events) leave_event(args...);
+    return api::failed_result<F, R>(error, args...);
+  }
   if constexpr (std::is_null_pointer_v<decltype(Implementation<F>::function)>) {
     return api::missing_result<F, R>(args...);
   } else {
@@ -60,6 +82,7 @@ constinit const api::IcdDispatch dispatch_table = make_dispatch<api::IcdDispatch
 // Every extension function of the table is there; most answer CL_INVALID_OPERATION.
 void* fake_clGetExtensionFunctionAddress(const char* name) {
   if (!name) return nullptr;
+  if (void* const later = behaviour().has_later_forms ? later_form(name) : nullptr) return later;
 #define GT_CL_EXPORT(NAME, RET, PARAMS, ARGS, SINCE)
 #define GT_CL_EXTENSION(NAME, RET, PARAMS, ARGS, SINCE) \
   if (std::strcmp(name, #NAME) == 0) return reinterpret_cast<void*>(&extension_##NAME);

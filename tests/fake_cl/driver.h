@@ -76,6 +76,7 @@ _cl_platform_id* platform();
 _cl_device_id* device(uint32_t number = 0);
 bool is_device(cl_device_id d);  // that is listed
 void run_kernel(cl_kernel kernel);
+void* later_form(const char* name);  // of an extension function, where that has been written; else nullptr
 void print(cl_context context);  // what the kernel "print" has to say
 
 // --- For tests that link the driver. What they call by these names is neither counted nor refused ---

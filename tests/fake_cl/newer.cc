@@ -46,6 +46,10 @@ enum : cl_device_info {
   Dot8Bit = 0x1074,
   DotPacked = 0x1075,
   PciBus = 0x410F,
+  NvidiaBus = 0x4008,
+  NvidiaSlot = 0x4009,
+  NvidiaDomain = 0x400A,
+  AmdTopology = 0x4037,
   SubGroupSizes = 0x4108,
   TerminateCapability = 0x2031,
   ExternalImports = 0x204F,
@@ -127,6 +131,12 @@ std::optional<std::vector<uint8_t>> newer_device_info(cl_device_info name) {
       return bytes_of(std::vector<cl_bool>{1, 1, 0, 1, 1, 0});
     case PciBus:
       return bytes_of(std::vector<cl_uint>{0, 3, 0, 0});
+    case NvidiaBus:
+    case NvidiaSlot:
+    case NvidiaDomain:
+      return bytes_of(cl_uint{3});
+    case AmdTopology:
+      return bytes_of(std::vector<uint8_t>{1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0});
     case SubGroupSizes:
       return bytes_of(std::vector<size_t>{8, 16, 32});
     case TerminateCapability:

@@ -45,12 +45,12 @@ void sample(SampleCall& out, uint64_t seed) {
       random.args());
 }
 
-size_t four_bytes(cl_mem) { return 4; }
+ImageElements four_bytes(cl_mem) { return {4}; }
 
 }  // namespace
 
 SampleCall sample_call(FnId fn, uint64_t seed, bool succeed) {
-  image_element_size = four_bytes;
+  image_elements = four_bytes;
   set_seed(seed, succeed);
   SampleCall out;
   out.fn = fn;

@@ -11,7 +11,7 @@ struct _cl_semaphore_khr : gt::fake::Object {
 namespace gt::fake {
 namespace {
 
-using List = const _cl_semaphore_khr**;  // as the table declares it
+using List = const cl_semaphore_khr*;
 
 // REQUIRES: `count` is not 0. All must be in state `from`.
 cl_int change(cl_command_queue queue, cl_uint count, List list, bool from, cl_uint n, const cl_event* waits,
@@ -22,7 +22,7 @@ cl_int change(cl_command_queue queue, cl_uint count, List list, bool from, cl_ui
     if (!list[i]) return CL_INVALID_SEMAPHORE_KHR;
     if (list[i]->signalled != from) return CL_INVALID_OPERATION;
   }
-  for (cl_uint i = 0; i < count; ++i) const_cast<cl_semaphore_khr>(list[i])->signalled = !from;
+  for (cl_uint i = 0; i < count; ++i) list[i]->signalled = !from;
   return fake_clEnqueueMarkerWithWaitList(queue, n, waits, event);
 }
 

@@ -1,5 +1,6 @@
 // Every OpenCL function: random arguments -> encode -> decode, and -> invoke on the fake; hostile
 // bytes; printing.
+#include <CL/cl_ext.h>
 #include <doctest/doctest.h>
 
 #include <random>
@@ -10,6 +11,7 @@
 #include "traces/api/decode.h"
 #include "traces/api/encode.h"
 #include "traces/api/invoke.h"
+#include "traces/api/prepared_call.h"
 #include "traces/api/print.h"
 
 using namespace gt;       // NOLINT
@@ -18,6 +20,18 @@ using namespace gt::api;  // NOLINT
 namespace {
 
 constexpr uint64_t Rounds = 24;
+
+// Where a call can be prepared, it is the same call each time.
+void check_prepared(FnId fn, const fake::SampleCall& call) {
+  const auto prepared = PreparedCall::prepare(fn, call.inputs, fake::function(fn), nullptr);
+  for (int times = 0; prepared && times < 3; ++times) {
+    const int32_t answer = prepared->make();
+    CHECK(fake::take_log() == call.log);
+    VectorWriter outputs;
+    prepared->encode_outputs(answer, outputs);
+    CHECK(outputs.view() == call.outputs);
+  }
+}
 
 void check_round_trip(FnId fn, uint64_t seed) {
   INFO("function " << function_name(number(fn)) << ", seed " << seed);
@@ -37,6 +51,7 @@ void check_round_trip(FnId fn, uint64_t seed) {
   REQUIRE(invoke(fn, call.inputs, fake::function(fn), context, outputs) == Invoked::Done);
   CHECK(fake::take_log() == call.log);
   CHECK(outputs.view() == call.outputs);
+  check_prepared(fn, call);
 }
 
 // Damaged bytes are refused or are some other call; nothing crashes (the sanitizers watch).
@@ -129,6 +144,48 @@ TEST_CASE("every pointer parameter has a role that follows it, or is opaque by n
   CHECK(opaque == 8);  // listed in annotations.txt under "No meaning outside the process"
 }
 
+TEST_CASE("the table declares functions as the headers do") {
+  static_assert(std::is_same_v<FnPointer<FnId::clEnqueueWaitSemaphoresKHR>, clEnqueueWaitSemaphoresKHR_fn>);
+  static_assert(std::is_same_v<FnPointer<FnId::clEnqueueSignalSemaphoresKHR>, clEnqueueSignalSemaphoresKHR_fn>);
+  static_assert(std::is_same_v<ParamType<FnId::clRemapCommandBufferKHR, 5>, _cl_mutable_command_khr* const*>);
+}
+
+TEST_CASE("pointers that a kernel reaches are recorded as memory") {
+  const void* const pointers[] = {reinterpret_cast<const void*>(0x1000), reinterpret_cast<const void*>(0x2000)};
+  const auto kernel = reinterpret_cast<cl_kernel>(0x3000);
+  for (const cl_kernel_exec_info name : {cl_kernel_exec_info{CL_KERNEL_EXEC_INFO_SVM_PTRS},
+                                         cl_kernel_exec_info{CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL}}) {
+    VectorWriter writer;
+    encode_inputs<FnId::clSetKernelExecInfo, Contents::None>(writer, kernel, name, sizeof pointers,
+                                                             static_cast<const void*>(pointers));
+    std::vector<DecodedArg> args;
+    REQUIRE(decode_inputs(FnId::clSetKernelExecInfo, writer.view(), args));
+    REQUIRE(args.size() == 5);
+    CHECK((args[3].tag == Tag::HostPointer && args[3].kind == ObjectKind::Svm && args[3].value == 0x1000));
+    CHECK((args[4].tag == Tag::HostPointer && args[4].kind == ObjectKind::Svm && args[4].value == 0x2000));
+  }
+}
+
+TEST_CASE("layers of an array of lines lie a slice pitch apart") {
+  const size_t origin[3] = {0, 0, 0}, region[3] = {21, 5, 1};
+  const size_t row = 0, slice = 128;
+  const auto extent = [&] {
+    return extent_of<FnId::clEnqueueMapImage>(
+        std::tuple<cl_command_queue, cl_mem, cl_bool, cl_map_flags, const size_t*, const size_t*, const size_t*,
+                   const size_t*>(nullptr, nullptr, CL_TRUE, CL_MAP_READ, origin, region, &row, &slice));
+  };
+  const auto read = [&] {
+    return extent_of<FnId::clEnqueueReadImage>(
+        std::tuple<cl_command_queue, cl_mem, cl_bool, const size_t*, const size_t*, size_t, size_t>(
+            nullptr, nullptr, CL_TRUE, origin, region, 0, 128));
+  };
+  image_elements = [](cl_mem) { return ImageElements{4, true}; };
+  CHECK(extent() == 4 * 128 + 21 * 4);
+  CHECK(read() == 4 * 128 + 21 * 4);
+  image_elements = [](cl_mem) { return ImageElements{4, false}; };
+  CHECK(extent() == 5 * 21 * 4);
+}
+
 TEST_CASE("queries name the handles in their answers") {
   const cl_device_id devices[2] = {reinterpret_cast<cl_device_id>(0x1000),
                                    reinterpret_cast<cl_device_id>(0x2000)};
@@ -202,6 +259,38 @@ TEST_CASE("pointers that cannot be followed are recorded as addresses") {
   VectorWriter outputs;
   CHECK(invoke(FnId::clEnqueueNDRangeKernel, w.view(), fake::function(FnId::clEnqueueNDRangeKernel), context,
                outputs) == Invoked::Damaged);
+}
+
+TEST_CASE("a prepared call has other numbers where they were encoded") {
+  const auto kernel = reinterpret_cast<cl_kernel>(uintptr_t{0x10});
+  VectorWriter w;
+  const uint32_t five = 5;
+  encode_inputs<FnId::clSetKernelArg, Contents::Full>(w, kernel, cl_uint{1}, sizeof five,
+                                                      static_cast<const void*>(&five));
+  const auto log_of = [&](uint32_t value) {
+    VectorWriter other;
+    encode_inputs<FnId::clSetKernelArg, Contents::Full>(other, kernel, cl_uint{1}, sizeof value,
+                                                        static_cast<const void*>(&value));
+    InvokeContext context;
+    VectorWriter outputs;
+    CHECK(invoke(FnId::clSetKernelArg, other.view(), fake::function(FnId::clSetKernelArg), context, outputs) ==
+          Invoked::Done);
+    return fake::take_log();
+  };
+  const auto prepared =
+      PreparedCall::prepare(FnId::clSetKernelArg, w.view(), fake::function(FnId::clSetKernelArg), nullptr);
+  REQUIRE(prepared);
+  const size_t at = w.view().size() - 8;  // the value is padded to a word
+  CHECK(prepared->place(0, 8) == nullptr);
+  CHECK(prepared->place(at, 8) == nullptr);  // longer than it is
+  void* const place = prepared->place(at, sizeof five);
+  REQUIRE(place);
+  for (const uint32_t value : {5u, 6u, 0xffffffffu}) {
+    std::memcpy(place, &value, sizeof value);
+    CHECK(prepared->make() == CL_SUCCESS);
+    const std::string made = fake::take_log();
+    CHECK(made == log_of(value));
+  }
 }
 
 TEST_CASE("external byte strings come from the context") {

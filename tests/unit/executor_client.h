@@ -93,10 +93,11 @@ class Client : public wire::LinkHandler {
     std::memcpy(&code, bytes.data(), sizeof code);
     return code;
   }
-  wire::Surveyed survey() {
+  wire::Surveyed survey(bool emulate_usm = false) {
     const wire::ReplyId reply = new_reply();
     wire::Survey ask;
     ask.reply = reply;
+    ask.emulate_usm = emulate_usm;
     send(ask);
     return wait_for(surveys, reply);
   }

@@ -57,7 +57,7 @@ TEST_CASE("semaphores are signalled and waited for by name") {
   client.call<FnId::clCreateSemaphoreWithPropertiesKHR>(client.new_id(), 0, context, exported, &code);
   CHECK(client.failure().code == CL_INVALID_PROPERTY);
   client.call<FnId::clCreateSemaphoreWithPropertiesKHR>(id, 0, context, binary, &code);
-  const _cl_semaphore_khr* one = named<cl_semaphore_khr>(id);
+  const cl_semaphore_khr one = named<cl_semaphore_khr>(id);
   const auto signal = [&] {
     client.call<FnId::clEnqueueSignalSemaphoresKHR>(0, 0, queue, 1u, &one, nullptr, 0u, nullptr, nullptr);
   };

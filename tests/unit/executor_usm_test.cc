@@ -53,7 +53,7 @@ Functions driver() {
 }
 
 struct Usm : Ready {
-  explicit Usm(const Limits& limits = {}) : Ready(driver(), limits) {}
+  explicit Usm(const Limits& limits = {}, const Functions& functions = driver()) : Ready(functions, limits) {}
 
   struct Block {
     ObjectId name = 0;
@@ -103,6 +103,48 @@ TEST_CASE("an allocation is written and read by its name, and commands have its 
   client.launch(kernel, 4, {arg});
   CHECK(client.failure().code == CL_INVALID_ARG_VALUE);
   CHECK(client.executor->counters().memory_bytes == 100);
+}
+
+// What the device says of its extensions.
+std::string extensions_of(const wire::Surveyed& surveyed) {
+  for (const wire::InfoValue& info : surveyed.devices.at(0).infos)
+    if (info.name == CL_DEVICE_EXTENSIONS) return {info.value.begin(), info.value.end()};
+  return {};
+}
+
+TEST_CASE("where the driver has none it is emulated, for who asks for it") {
+  constexpr const char* Extension = "cl_intel_unified_shared_memory";
+  Usm client({}, real_driver());
+  if (extensions_of(client.surveyed).find(Extension) != std::string::npos) return;  // the driver has it
+  CHECK(client.allocate(100).address == 0);
+  CHECK(extensions_of(client.survey(true)).find(Extension) != std::string::npos);
+  const Usm::Block block = client.allocate(100), other = client.allocate(100);
+  REQUIRE(block.address != 0);
+  client.write(client.queue, block.name, 10, as_bytes("hello"));
+  client.call<FnId::clEnqueueMemcpyINTEL>(0, 0, client.q(), cl_bool{CL_FALSE}, other.at(3), block.at(10), size_t{5}, 0,
+                                          nullptr, nullptr);
+  client.call<FnId::clEnqueueMemsetINTEL>(0, 0, client.q(), other.at(4), cl_int{'x'}, size_t{2}, 0, nullptr, nullptr);
+  CHECK(as_text(client.read(client.queue, other.name, 3, 5)) == "hxxlo");
+  // A pointer in memory, which the driver is told of.
+  const ObjectId kernel = client.new_kernel(
+      client.new_program("kernel void far(global uchar* global* p) { (*p)[get_global_id(0)] += 1; }"), "far");
+  const cl_bool yes = CL_TRUE;
+  client.call<FnId::clSetKernelExecInfo>(0, 0, named<cl_kernel>(kernel),
+                                         cl_kernel_exec_info{CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL},
+                                         sizeof yes, &yes);
+  const uint64_t far = block.address + 10;
+  client.write(client.queue, other.name, 0, ByteView(reinterpret_cast<const uint8_t*>(&far), sizeof far));
+  wire::KernelArg arg;
+  arg.form = wire::KernelArg::Form::Svm;
+  arg.object = other.address;
+  client.launch(kernel, 4, {arg});
+  CHECK(as_text(client.read(client.queue, block.name, 10, 5)) == "ifmmo");
+  client.call<FnId::clReleaseKernel>(0, 0, named<cl_kernel>(kernel));
+  client.call<FnId::clMemFreeINTEL>(0, 0, named<cl_context>(client.context), block.at(0));
+  client.finish(client.queue);
+  CHECK(client.executor->counters().failed == 0);
+  CHECK(client.executor->counters().memory_bytes == 100);
+  CHECK(extensions_of(client.survey()).find(Extension) != std::string::npos);  // from then on
 }
 
 TEST_CASE("addresses that are in no allocation, or in memory of another kind, are refused") {

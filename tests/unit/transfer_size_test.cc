@@ -12,11 +12,13 @@ using namespace gt::api;  // NOLINT
 namespace {
 
 // The world before the call. Handle 1: a buffer of 1000 bytes; 2: an image whose elements have 16 bytes, 512 in all;
-// 3: an image of nobody knows what. SVM at 0x10000 (4096 bytes), USM on the host at 0x20000 (4096 bytes). Mapped at
-// 0x30000: 300 bytes to read; at 0x31000: 310 to write; at 0x32000: 320 to overwrite.
+// 3: an image of nobody knows what; 4: the same as 2, an array of lines. SVM at 0x10000 (4096 bytes),
+// USM on the host at 0x20000 (4096 bytes). Mapped at 0x30000: 300 bytes to read; at 0x31000: 310 to write; at 0x32000:
+// 320 to overwrite.
 struct World : KnownObjects {
   MemoryFacts memory_object(uint64_t handle) const override {
     if (handle == 1) return {1000};
+    if (handle == 4) return {512, 16, false, true};
     return handle == 2 ? MemoryFacts{512, 16} : MemoryFacts{};
   }
   MemoryFacts allocation(uint64_t address) const override {
@@ -241,4 +243,7 @@ TEST_CASE("a mapped image extends over its pitches") {
   const NewMapping made = new_mapping(map, in, pitches, World());
   CHECK(made.mapped.bytes == 960);
   CHECK(made.extent == 4096 + 2 * 256 + 160);
+
+  const auto lines = inputs(map, {{"image", {4}}, {"map_flags", {CL_MAP_READ}}, {"region", {10, 3, 1}}});
+  CHECK(new_mapping(map, lines, pitches, World()).extent == 2 * 4096 + 160);
 }

@@ -1,9 +1,11 @@
 // PoCL with unified shared memory: its shared virtual memory, which on a CPU is the host's, in the words of
 // cl_intel_unified_shared_memory.
 #include <CL/cl_ext.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <map>
@@ -26,6 +28,17 @@ std::mutex mutex;
 std::map<const char*, Block> blocks;
 std::set<cl_command_queue> queues;
 
+// USM_MOST: so large allocations may be, whatever memory there is. Large ones only take what is used of them.
+constexpr size_t Huge = size_t{1} << 36;
+cl_ulong said_most() {
+  const char* const said = std::getenv("USM_MOST");
+  return said ? std::strtoull(said, nullptr, 10) : 0;
+}
+void* reserved(size_t bytes) {
+  void* const p = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return p == MAP_FAILED ? nullptr : p;
+}
+
 void* refuse(cl_int* code, cl_int why) {
   if (code) *code = why;
   return nullptr;
@@ -44,9 +57,12 @@ void* allocate(cl_context context, cl_device_id device, cl_uint type, const cl_m
   cl_device_id first = nullptr;
   pocl.clGetContextInfo(context, CL_CONTEXT_DEVICES, sizeof first, &first, nullptr);
   pocl.clGetDeviceInfo(first, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof most, &most, nullptr);
+  most = std::max(most, said_most());
   if (bytes == 0 || bytes > most) return refuse(code, CL_INVALID_BUFFER_SIZE);
   if ((alignment & (alignment - 1)) != 0) return refuse(code, CL_INVALID_VALUE);
-  void* const p = pocl.clSVMAlloc(context, CL_MEM_READ_WRITE, bytes, std::min(alignment, 128u));
+  const bool is_huge = bytes >= Huge;
+  void* const p =
+      is_huge ? reserved(bytes) : pocl.clSVMAlloc(context, CL_MEM_READ_WRITE, bytes, std::min(alignment, 128u));
   if (!p) return refuse(code, CL_OUT_OF_RESOURCES);
   const std::lock_guard lock(mutex);
   blocks[static_cast<const char*>(p)] = {bytes, type, device, flags};
@@ -78,11 +94,14 @@ std::map<const char*, Block>::const_iterator find(const void* p) {
 cl_int CL_API_CALL free_memory(cl_context context, void* p) {
   if (!context) return CL_INVALID_CONTEXT;
   if (!p) return CL_SUCCESS;
+  size_t bytes = 0;
   {
     const std::lock_guard lock(mutex);
-    if (blocks.erase(static_cast<const char*>(p)) == 0) return CL_INVALID_VALUE;
+    const auto block = blocks.extract(static_cast<const char*>(p));
+    if (!block) return CL_INVALID_VALUE;
+    bytes = block.mapped().bytes;
   }
-  pocl.clSVMFree(context, p);
+  bytes >= Huge ? void(::munmap(p, bytes)) : pocl.clSVMFree(context, p);
   return CL_SUCCESS;
 }
 
@@ -206,6 +225,9 @@ cl_int CL_API_CALL device_info(cl_device_id of, cl_device_info name, size_t size
     const cl_ulong all = 15;
     return answer(&all, sizeof all, size, value, size_ret);
   }
+  if (const cl_ulong most = said_most();
+      most != 0 && (name == CL_DEVICE_MAX_MEM_ALLOC_SIZE || name == CL_DEVICE_GLOBAL_MEM_SIZE))
+    return answer(&most, sizeof most, size, value, size_ret);
   if (name != CL_DEVICE_EXTENSIONS) return pocl.clGetDeviceInfo(of, name, size, value, size_ret);
   char text[4096] = "";
   pocl.clGetDeviceInfo(of, name, sizeof text, text, nullptr);

@@ -4,6 +4,7 @@
 
 #include "tracer/lib/extension_closure.h"
 #include "tracer/lib/extension_form.h"
+#include "tracer/lib/later_wrappers.h"
 
 namespace gt::tracer {
 
@@ -219,12 +220,14 @@ cl_int call_real<FnId::clCreateKernelsInProgram, cl_int>(cl_program program, cl_
   return error;
 }
 
-// Known functions get our wrapper; the address may differ between platforms, which
-// extension_closure.h sorts out. Unknown ones pass through, and those that have other parameters in this driver
-// (extension_form.h): the program must not lose them.
+// Known functions get our wrapper, of the form that this driver has (extension_form.h); the address may differ between
+// platforms, which extension_closure.h sorts out. Unknown ones pass through.
 static void* wrapped(cl_platform_id platform, const char* name, void* function) {
   const ExtensionWrapper* known = function ? find_extension_wrapper(name) : nullptr;
-  return known && !has_another_form(platform, name) ? wrapper_for(*known, function) : function;
+  if (!known) return function;
+  const ExtensionForm form = form_of(platform, known->fn);
+  if (form == ExtensionForm::Later) known = find_later_wrapper(known->fn);
+  return form == ExtensionForm::Earlier ? function : wrapper_for(*known, function);
 }
 
 template <>

@@ -89,13 +89,17 @@ void note_image(cl_mem image) noexcept {
   }
 }
 
-size_t element_size_of(cl_mem image) noexcept {
+api::ImageElements elements_of(cl_mem image) noexcept {
   const uint64_t word = first_word(image);
   bool known = false;
   for (const std::atomic<uint64_t>& w : g_image_words) known |= word != 0 && w.load(std::memory_order_relaxed) == word;
   auto get = known ? real<decltype(clGetImageInfo)>(api::FnId::clGetImageInfo) : nullptr;
   size_t bytes = 0;
-  return get && get(image, CL_IMAGE_ELEMENT_SIZE, sizeof bytes, &bytes, nullptr) == CL_SUCCESS ? bytes : 0;
+  if (!get || get(image, CL_IMAGE_ELEMENT_SIZE, sizeof bytes, &bytes, nullptr) != CL_SUCCESS) return {};
+  auto type_of = real<decltype(clGetMemObjectInfo)>(api::FnId::clGetMemObjectInfo);
+  cl_mem_object_type type = 0;
+  if (type_of) type_of(image, CL_MEM_TYPE, sizeof type, &type, nullptr);
+  return {bytes, type == CL_MEM_OBJECT_IMAGE1D_ARRAY};
 }
 
 // What it overlaps was given back without our seeing it.

@@ -36,10 +36,10 @@ void note_svm(const void* p, size_t size) noexcept;
 void forget_svm(const void* p) noexcept;
 bool maybe_svm(const void* p) noexcept;
 
-// An image that was just made. How large its elements are is asked of its driver; a handle that is none of an image's
+// An image that was just made. What its elements are is asked of its driver; a handle that is none of an image's
 // driver is not followed.
 void note_image(cl_mem image) noexcept;
-size_t element_size_of(cl_mem image) noexcept;
+api::ImageElements elements_of(cl_mem image) noexcept;
 
 namespace detail {
 

@@ -47,6 +47,12 @@ void Before::kernel(cl_kernel kernel) noexcept {
   if (!whole) record_unknown(fn_, SharedKind::Object);
 }
 
+void Before::commands(_cl_command_buffer_khr* buffer) noexcept {
+  const bool whole = each_recorded(
+      buffer, [this](LiveObject& o) { object(o); }, [this](LiveAllocation& m) { memory(m); });
+  if (!whole) record_unknown(fn_, SharedKind::Object);
+}
+
 }  // namespace detail
 
 void record_written(uint16_t fn, cl_command_queue queue, cl_kernel kernel, cl_event event) noexcept {

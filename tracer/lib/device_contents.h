@@ -4,8 +4,8 @@
 //   Enter clEnqueueNDRangeKernel, SharedContent(Chosen), SharedContent(b0, Object), ... the call ...
 //   SharedContent(b0, WrittenObject), ... Exit
 //
-// Before a call: each memory object that it names or its kernel has, and each allocation, if no chosen call before it
-// had it. After a launch: all that its kernel may have written.
+// Before a call: each memory object that it names, its kernel has or its command buffer's commands use, and each
+// allocation, if no chosen call before it had it. After a launch: all that its kernel may have written.
 // Thread safety: any thread. Cost: a comparison for each call where nothing of the kind is wanted.
 #pragma once
 
@@ -15,6 +15,7 @@
 #include "tracer/lib/capture_choice.h"
 #include "tracer/lib/contents.h"
 #include "tracer/lib/read_back.h"
+#include "tracer/lib/recorded_commands.h"
 
 namespace gt::tracer {
 
@@ -31,6 +32,10 @@ constexpr bool enqueues() {
   return std::is_same_v<First, cl_command_queue> && (a.launch || a.transfer != api::Transfer::None) && !a.records;
 }
 
+constexpr bool counted(api::ObjectKind kind) {
+  return kind == api::ObjectKind::Buffer || kind == api::ObjectKind::Kernel || kind == api::ObjectKind::CommandBuffer;
+}
+
 // Of a call that is about to be made.
 class Before {
  public:
@@ -38,6 +43,7 @@ class Before {
   void object(LiveObject& object) noexcept;
   void memory(LiveAllocation& memory) noexcept;
   void kernel(cl_kernel kernel) noexcept;
+  void commands(_cl_command_buffer_khr* buffer) noexcept;
 
  private:
   uint16_t fn_;
@@ -81,6 +87,37 @@ void look_before(const Args& args) {
   (std::make_index_sequence<std::tuple_size_v<Args>>{});
 }
 
+// A run of a command buffer: in the queue that it names, or its own.
+template <api::FnId F, class Args>
+void look_before_run(const Args& args) {
+  _cl_command_buffer_khr* const buffer = std::get<static_cast<size_t>(api::Fn<F>::attributes.replays)>(args);
+  const auto [count, queues] = std::pair(std::get<0>(args), std::get<1>(args));
+  ReadPlace place{count > 0 && queues ? queues[0] : queue_of(buffer), 0, nullptr};
+  find_events(args, place, std::make_index_sequence<std::tuple_size_v<Args>>{});
+  Before(api::number(F), place).commands(buffer);
+}
+
+// What a command uses that is being recorded.
+template <api::FnId F, class Args>
+void note_recorded(const Args& args) {
+  _cl_command_buffer_khr* const buffer = std::get<0>(args);
+  [&]<size_t... I>(std::index_sequence<I...>) {
+    const auto look = [&]<size_t K>() {
+      using T = std::tuple_element_t<K, Args>;
+      using Role = RoleTraits<api::ParamRole<F, K>>;
+      if constexpr (std::is_same_v<T, cl_mem>) {
+        record_object(buffer, std::get<K>(args));
+      } else if constexpr (std::is_same_v<T, cl_kernel>) {
+        record_kernel(buffer, std::get<K>(args));
+      } else if constexpr (std::is_pointer_v<T> && (Role::from || Role::to)) {
+        record_pointer(buffer, std::get<K>(args));
+      }
+    };
+    (look.template operator()<I>(), ...);
+  }
+  (std::make_index_sequence<std::tuple_size_v<Args>>{});
+}
+
 template <api::FnId F, class Args>
 void note_binding(const Args& args) {
   constexpr auto Index = static_cast<size_t>(api::Fn<F>::attributes.kernel_index);
@@ -108,13 +145,15 @@ void choose_before(const Ring& ring, [[maybe_unused]] const A&... args) {
   if (!follows_kernels()) return;
   constexpr api::Attributes Of = api::Fn<F>::attributes;
   const std::tuple<A...> all(args...);
-  if constexpr (Of.releases == api::ObjectKind::Buffer || Of.releases == api::ObjectKind::Kernel)
+  if constexpr (detail::counted(Of.releases))
     count_references(std::get<0>(all), -1);  // its handle may be another's before the call has returned
   if (chooses()) {
     cl_kernel kernel = nullptr;
     if constexpr (Of.launch && detail::enqueues<F, A...>()) kernel = std::get<1>(all);
-    choose(ring, api::number(F), kernel, detail::enqueues<F, A...>());
-    if constexpr (detail::enqueues<F, A...>() && !detail::Captured<F>::unmaps) {
+    choose(ring, api::number(F), kernel, detail::enqueues<F, A...>() || Of.replays >= 0);
+    if constexpr (Of.replays >= 0) {
+      if (t_choice.chosen) detail::look_before_run<F>(all);
+    } else if constexpr (detail::enqueues<F, A...>() && !detail::Captured<F>::unmaps) {
       if (t_choice.chosen) detail::look_before<F>(all);
     }
   }
@@ -138,7 +177,13 @@ void follow_after([[maybe_unused]] R result, [[maybe_unused]] const A&... args) 
     copy_kernel(std::get<0>(all), result);
   } else if constexpr (std::is_same_v<R, cl_kernel>) {
     note_kernel(result);
-  } else if constexpr (Of.retains == api::ObjectKind::Buffer || Of.retains == api::ObjectKind::Kernel) {
+  } else if constexpr (F == api::FnId::clCreateCommandBufferKHR) {
+    note_command_buffer(result, std::get<1>(all), std::get<0>(all));
+  } else if constexpr (Of.records) {
+    detail::note_recorded<F>(all);
+  } else if constexpr (Of.updates >= 0) {
+    forget_whole(std::get<0>(all));
+  } else if constexpr (detail::counted(Of.retains)) {
     count_references(std::get<0>(all), 1);
   } else if constexpr (F == api::FnId::clCreateUserEvent) {
     count_user_events(1);

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "tracer/lib/readable.h"
 #include "tracer/lib/real_calls.h"
 #include "tracer/lib/recorder.h"
 #include "tracer/lib/sampling.h"
@@ -296,6 +297,15 @@ bool track(WatchedQueue& queue, cl_event event, bool ours, uint64_t sequence, ui
   queue.fifo[at] = {event, static_cast<uint32_t>(t_ring->header->tid), sample, sequence};
   queue.count.store(count + 1, std::memory_order_relaxed);
   return true;
+}
+
+void drop_event_of_error(cl_command_queue queue, cl_event event) noexcept {
+  uint64_t of_queue = 0, of_event = 0;  // the first word of each object of a driver leads to its functions
+  if (!event || !readable(queue, sizeof of_queue) || !readable(event, sizeof of_event)) return;
+  std::memcpy(&of_queue, queue, sizeof of_queue);
+  std::memcpy(&of_event, event, sizeof of_event);
+  auto release = real<decltype(clReleaseEvent)>(FnId::clReleaseEvent);
+  if (of_queue == of_event && release) release(event);
 }
 
 bool tracked(cl_event event) {

@@ -58,6 +58,10 @@ bool profiling_hidden(cl_command_queue queue);  // on, but the program did not a
 // final 0; 0: none kept.
 uint32_t asked_properties(cl_command_queue queue, const cl_queue_properties** list);
 
+// Of ours: Intel's CPU runtime gives one with some errors, and crashes at its end when nobody releases it. What is no
+// object of the queue's driver, or is no longer, is let be.
+void drop_event_of_error(cl_command_queue queue, cl_event event) noexcept;
+
 // Takes the event of a command just enqueued as call number `sequence` of this thread. `ours`: we hold the only
 // reference, else the program holds one and we retain another. False: not taken (the FIFO is full).
 bool track(WatchedQueue& queue, cl_event event, bool ours, uint64_t sequence, uint32_t sample);

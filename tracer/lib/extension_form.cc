@@ -6,29 +6,22 @@
 #include <iterator>
 
 #include "tracer/lib/real_calls.h"
+#include "traces/api/later_forms.h"
 
 namespace gt::tracer {
 
 namespace {
 
 struct Change {
-  const char* function;  // or what the names of several begin with
   const char* extension;
   cl_version since;
 };
-// clCommandNDRangeKernelKHR has always had its properties; all others of its kind got them later.
-constexpr const char* Unchanged = "clCommandNDRangeKernelKHR";
-constexpr Change Changes[] = {
-    {"clCommand", "cl_khr_command_buffer", CL_MAKE_VERSION(0, 9, 5)},
-    {"clUpdateMutableCommandsKHR", "cl_khr_command_buffer_mutable_dispatch", CL_MAKE_VERSION(0, 9, 2)},
-};
 
-const Change* change_of(const char* name) {
-  if (!name || std::strcmp(name, Unchanged) == 0) return nullptr;
-  const auto at = std::find_if(std::begin(Changes), std::end(Changes), [name](const Change& c) {
-    return std::strncmp(name, c.function, std::strlen(c.function)) == 0;
-  });
-  return at == std::end(Changes) ? nullptr : at;
+const Change* change_of(api::FnId fn) {
+  static constexpr Change Commands = {api::CommandBuffers, api::CommandsHaveProperties};
+  static constexpr Change Updates = {api::MutableDispatch, api::UpdatesAreLists};
+  if (fn == api::FnId::clUpdateMutableCommandsKHR) return &Updates;
+  return api::lacks_properties(fn) || api::has_gained_properties(fn) ? &Commands : nullptr;
 }
 
 // The driver's answer. Too large for the stack of a small thread, so there is one, for one caller at a time.
@@ -61,11 +54,7 @@ bool any_has_changed(cl_platform_id platform, const Change& change) {
                      [&](cl_device_id device) { return has_changed(device, change); });
 }
 
-}  // namespace
-
-bool has_another_form(cl_platform_id platform, const char* name) {
-  const Change* change = change_of(name);
-  if (!change) return false;
+bool any_platform_has_changed(cl_platform_id platform, const Change& change) {
   constexpr cl_uint Most = 32;
   cl_platform_id platforms[Most] = {platform};
   cl_uint count = 1;
@@ -74,9 +63,19 @@ bool has_another_form(cl_platform_id platform, const char* name) {
   while (g_taken.test_and_set(std::memory_order_acquire)) {
   }
   const bool changed = std::any_of(platforms, platforms + std::min(count, Most),
-                                   [&](cl_platform_id p) { return any_has_changed(p, *change); });
+                                   [&](cl_platform_id p) { return any_has_changed(p, change); });
   g_taken.clear(std::memory_order_release);
   return changed;
+}
+
+}  // namespace
+
+ExtensionForm form_of(cl_platform_id platform, api::FnId fn) {
+  const Change* change = change_of(fn);
+  if (!change) return ExtensionForm::Table;
+  const bool later = any_platform_has_changed(platform, *change);
+  if (api::has_gained_properties(fn)) return later ? ExtensionForm::Table : ExtensionForm::Earlier;
+  return later ? ExtensionForm::Later : ExtensionForm::Table;
 }
 
 }  // namespace gt::tracer

@@ -1,15 +1,17 @@
-// Functions of provisional extensions whose parameters have changed since our table was made.
+// Functions of provisional extensions whose parameters have changed (traces/api/later_forms.h).
 //
-// A program that asks for one by name has the form that the driver has. When that is not ours, a wrapper of ours would
-// lose arguments, so the program gets the driver's own function, and its calls are not in the trace.
+// A program that asks for one by name has the form that the driver has. Of a form that is not the table's there are
+// wrappers of their own (later_wrappers.h). Where the table's is the later one there are none: the program gets the
+// driver's own function, and its calls are not in the trace.
 // Thread safety: any thread. Cost: queries to the driver, for the few names that matter.
 #pragma once
 
-#include <CL/cl.h>
+#include "traces/api/table.h"
 
 namespace gt::tracer {
 
-// Has a device of this platform (of any, when NULL) an extension of a later form than ours, which `name` belongs to?
-bool has_another_form(cl_platform_id platform, const char* name);
+enum class ExtensionForm { Table, Later, Earlier };
+// Of a function, as the devices of this platform (of any, when NULL) have it.
+ExtensionForm form_of(cl_platform_id platform, api::FnId fn);
 
 }  // namespace gt::tracer

@@ -7,7 +7,7 @@ bool g_prepared = false;
 void prepare() {
   g_prepared = true;
   real_pointer(FnId::clGetPlatformIDs);  // opens the real library
-  if (capture_on()) api::image_element_size = &element_size_of;
+  if (capture_on()) api::image_elements = &elements_of;
   record_modules();
 }
 

@@ -157,6 +157,7 @@ R evented_call(Ring& ring, WatchedQueue* queue, uint32_t sample, A... args) {
     return std::apply([](auto... a) { return call_real<F, R>(a...); }, call);
   }();
   const bool enqueued = api::succeeded(result);
+  if (!enqueued && ours) drop_event_of_error(std::get<0>(call), own);
   cl_event event = enqueued ? *std::get<static_cast<size_t>(E)>(call) : nullptr;
   if constexpr (api::Fn<F>::attributes.launch && enqueues<F, A...>()) {
     if (event && reads_back<F, A...>()) record_written(api::number(F), std::get<0>(call), std::get<1>(call), event);

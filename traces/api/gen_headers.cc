@@ -43,6 +43,12 @@ std::string header_of(CXCursor cursor) {
   return path.substr(path.rfind('/') + 1);
 }
 
+// `const` before the name of a type, behind a pointer: a typedef may stand for one.
+std::string qualified(const std::string& qualifier, const std::string& text) {
+  if (qualifier.empty() || text.back() != '*') return qualifier + text;
+  return text + " const";
+}
+
 // A type in the words of the core headers: other typedefs are replaced by what they stand for.
 std::string portable(CXType type) {
   const std::string qualifier = clang_isConstQualifiedType(type) ? "const " : "";
@@ -59,14 +65,14 @@ std::string portable(CXType type) {
   }
   if (type.kind == CXType_Elaborated) {
     const CXType named = clang_Type_getNamedType(type);
-    if (named.kind == CXType_Typedef) return qualifier + portable(named);
+    if (named.kind == CXType_Typedef) return qualified(qualifier, portable(named));
     return qualifier + "struct " + text_of(clang_getCursorSpelling(clang_getTypeDeclaration(type)));
   }
   if (type.kind == CXType_Typedef) {
     const CXCursor declaration = clang_getTypeDeclaration(type);
     const std::string name = text_of(clang_getCursorSpelling(declaration));
     if (CoreHeaders.count(header_of(declaration)) || name == "size_t") return qualifier + name;
-    return qualifier + portable(clang_getTypedefDeclUnderlyingType(declaration));
+    return qualified(qualifier, portable(clang_getTypedefDeclUnderlyingType(declaration)));
   }
   return text_of(clang_getTypeSpelling(type));
 }

@@ -44,9 +44,17 @@ class ObjectMap {
   virtual uint64_t raw(uint64_t value) { return value; }       // user data, opaque pointers
 };
 
+// Bytes of the encoded inputs that stand in a rebuilt argument as they are.
+struct PlacedBytes {
+  size_t at = 0;  // in the inputs
+  void* place = nullptr;
+  size_t size = 0;
+};
+
 struct InvokeContext {
   Arena arena;
   ObjectMap* objects = nullptr;
+  std::vector<PlacedBytes>* placed = nullptr;   // where elements of lists and byte strings go is noted there
   const std::deque<Bytes>* external = nullptr;  // bytes of External strings, each used once
   size_t next_external = 0;
 };

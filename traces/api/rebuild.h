@@ -19,7 +19,7 @@ inline bool well_formed_list(const uint64_t* words, size_t n) {
 template <FnId F>
 class Rebuilder {
  public:
-  Rebuilder(ByteView in, InvokeContext& context) : in_(in), context_(context) {}
+  Rebuilder(ByteView in, InvokeContext& context) : in_(in), inputs_(in), context_(context) {}
 
   Invoked run() {
     each([&]<size_t I>() {
@@ -92,10 +92,12 @@ class Rebuilder {
     *length_out = NullWord;
     if (length == UnreadableWord) in_.fail();
     if (!in_.ok() || length == NullWord) return nullptr;
+    const size_t at = position();
     const ByteView bytes = string_bytes(length);
     char* copy = in_.ok() ? take<char>(bytes.size() + 1) : nullptr;
     if (!copy) return nullptr;
     if (!bytes.empty()) std::memcpy(copy, bytes.data(), bytes.size());
+    if (!(length & External)) placed(at, copy, bytes.size());
     *length_out = bytes.size();
     return copy;
   }
@@ -106,7 +108,16 @@ class Rebuilder {
     if (!in_.ok() || n == NullWord) return;
     auto* list = take<Element<I>>(n + room + 1);
     arg<I>() = list;
-    for (uint64_t i = 0; list && i < n; ++i) list[i] = from_word<Element<I>>(convert(in_.word()));
+    for (uint64_t i = 0; list && i < n; ++i) {
+      const size_t at = position();
+      const uint64_t word = in_.word(), converted = convert(word);
+      list[i] = from_word<Element<I>>(converted);
+      if (converted == word) placed(at, &list[i], sizeof list[i]);
+    }
+  }
+  size_t position() { return static_cast<size_t>(in_.bytes(0).data() - inputs_.data()); }
+  void placed(size_t at, void* place, size_t size) {
+    if (context_.placed) context_.placed->push_back({at, place, size});
   }
 
   // One short overload for each role.
@@ -316,6 +327,7 @@ class Rebuilder {
   // clang-format on
 
   WordReader in_;
+  const ByteView inputs_;
   InvokeContext& context_;
   Arguments<F> args_{};
   std::array<uint64_t, ParamCount<F> + 1> counts_{};

@@ -4,7 +4,7 @@
 // clEnqueueReadBufferRect, clEnqueueWriteBufferRect, clEnqueueReadImage, clEnqueueWriteImage,
 // clEnqueueMapImage. A role with an Extent in any other function does not compile. An extent is in
 // bytes from the given pointer to the last byte touched; 0 when it cannot be known (host_box.h).
-// Thread safety: image_element_size is set once, before the first call.
+// Thread safety: image_elements is set once, before the first call.
 #pragma once
 
 #include "traces/api/host_box.h"
@@ -12,9 +12,13 @@
 
 namespace gt::api {
 
-// Bytes of one element of an image. Only its driver knows; 0 when nobody can be asked.
-using ImageElementSize = size_t (*)(cl_mem image);
-inline ImageElementSize image_element_size = nullptr;
+// What the elements of an image are, and how they lie. Only its driver knows; 0 bytes when nobody can be asked.
+struct ImageElements {
+  size_t bytes = 0;    // of one
+  bool lines = false;  // an array of one-dimensional images: each lies a slice pitch behind the one before
+};
+using ImageElementsOf = ImageElements (*)(cl_mem image);
+inline ImageElementsOf image_elements = nullptr;
 
 // BoxOf<F>::of(arguments of F as a tuple). Undefined for regular functions.
 template <FnId F>
@@ -41,19 +45,20 @@ struct BoxOf<FnId::clEnqueueReadBufferRect> : RectBox {};
 template <>
 struct BoxOf<FnId::clEnqueueWriteBufferRect> : RectBox {};
 
-// `elements` of an image in bytes; 0 when it is not known.
-inline size_t row_bytes(cl_mem image, size_t elements) noexcept {
-  const size_t element = image_element_size ? image_element_size(image) : 0;
-  size_t bytes = 0;
-  return __builtin_mul_overflow(elements, element, &bytes) ? 0 : bytes;
+// A region of an image; of width 0 when it is not known how large its elements are.
+inline HostBox image_box(cl_mem image, const size_t* region, size_t row_pitch, size_t slice_pitch) noexcept {
+  const ImageElements elements = image_elements ? image_elements(image) : ImageElements{};
+  size_t width = 0;
+  if (__builtin_mul_overflow(region[0], elements.bytes, &width)) return {};
+  if (elements.lines) return {0, width, 1, region[1], row_pitch, slice_pitch};
+  return {0, width, region[1], region[2], row_pitch, slice_pitch};
 }
 
 struct ImageBox {
   template <class T>
   static HostBox of(const T& a) noexcept {
     const size_t* region = std::get<4>(a);
-    if (!region) return {};
-    return {0, row_bytes(std::get<1>(a), region[0]), region[1], region[2], std::get<5>(a), std::get<6>(a)};
+    return region ? image_box(std::get<1>(a), region, std::get<5>(a), std::get<6>(a)) : HostBox{};
   }
 };
 template <>
@@ -69,8 +74,7 @@ struct BoxOf<FnId::clEnqueueMapImage> {
     const size_t* region = std::get<5>(a);
     const size_t* row = std::get<6>(a);
     const size_t* slice = std::get<7>(a);
-    if (!region || !row) return {};
-    return {0, row_bytes(std::get<1>(a), region[0]), region[1], region[2], *row, slice ? *slice : 0};
+    return region && row ? image_box(std::get<1>(a), region, *row, slice ? *slice : 0) : HostBox{};
   }
 };
 

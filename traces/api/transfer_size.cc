@@ -145,6 +145,7 @@ MemoryFacts created_image(const Attributes& a, uint16_t fn, Inputs inputs) {
   const Inputs desc = elements_of(inputs, a.format + 1);
   if (desc.size() == DescWords) {
     out.bytes = product(out.element_bytes, elements_of_image(desc));
+    out.lines = desc[0].value == CL_MEM_OBJECT_IMAGE1D_ARRAY;
   } else {  // clCreateImage2D and 3D: the sides are parameters
     out.bytes = out.element_bytes;
     for (int side = a.format + 1; side < a.format + 4; ++side) {
@@ -208,8 +209,10 @@ NewMapping new_mapping(uint16_t fn, Inputs inputs, Inputs outputs, const KnownOb
   const Inputs region = elements_of(inputs, a.region);
   if (a.pitches >= 0 && region.size() == 3) {
     const uint64_t width = product(region[0].value, element_bytes(a, inputs, known));
-    out.extent = box_bytes(width, region[1].value, region[2].value, number_of(outputs, a.pitches),
-                           number_of(outputs, a.pitches + 1));
+    const DecodedArg* image = first_object(inputs, a.image);
+    const bool lines = image && known.memory_object(image->value).lines;
+    out.extent = box_bytes(width, lines ? 1 : region[1].value, lines ? region[1].value : region[2].value,
+                           number_of(outputs, a.pitches), number_of(outputs, a.pitches + 1));
   }
   return out;
 }

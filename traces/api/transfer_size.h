@@ -23,6 +23,7 @@ struct MemoryFacts {
   uint64_t bytes = 0;
   uint64_t element_bytes = 0;  // of images
   bool on_host = false;        // OpenCL's memory, but the host's (clHostMemAllocINTEL)
+  bool lines = false;          // an array of one-dimensional images: each is a slice
 };
 
 // What was mapped at an address.

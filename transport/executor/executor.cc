@@ -362,6 +362,8 @@ bool Executor::State::run(const wire::Survey& m) {
   surveyed.slot_bytes = session->options.slot_bytes;
   surveyed.ring_segment = ring.segment();
   surveyed.ring_bytes = ring.bytes();
+  if (const auto& host = session->options.emulates_usm; m.emulate_usm && host)
+    session->usm = emulated_usm(session->cl, *host);
   discover_devices(*session, objects, m.device, surveyed);
   session->out.send(surveyed);
   return true;

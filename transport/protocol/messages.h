@@ -280,8 +280,13 @@ struct Survey {
   static constexpr auto Type = MessageType::Survey;
   ReplyId reply = 0;
   ObjectId device = 0;  // only this sub-device; 0: all platforms and their devices
+  // Where a driver has no unified shared memory, it is to be made of the shared virtual one; from then on.
+  bool emulate_usm = false;
   template <class V>
-  void fields(V& v) { v(reply, device); }
+  void fields(V& v) {
+    v(reply, device);
+    v.appended(emulate_usm);
+  }
 };
 struct InfoValue {
   uint32_t name = 0;  // cl_device_info, cl_platform_info

@@ -65,6 +65,11 @@ bool EmulatedUsm::exec_info(cl_kernel handle, cl_kernel_exec_info what, size_t s
   return true;
 }
 
+cl_int EmulatedUsm::set_exec_info(cl_kernel kernel, cl_kernel_exec_info what, size_t size, const void* value) {
+  cl_int result = CL_SUCCESS;
+  return exec_info(kernel, what, size, value, &result) ? result : cl_.clSetKernelExecInfo(kernel, what, size, value);
+}
+
 bool EmulatedUsm::concerns(cl_kernel kernel) {
   if (!used_.load(std::memory_order_acquire)) return false;
   const MutexLock lock(mutex_);
@@ -100,6 +105,12 @@ cl_int EmulatedUsm::tell_indirect(cl_kernel handle, Kernel& kernel) {
   kernel.told = generation_;
   if (all.empty()) return CL_SUCCESS;
   return cl_.clSetKernelExecInfo(handle, CL_KERNEL_EXEC_INFO_SVM_PTRS, all.size() * sizeof(void*), all.data());
+}
+
+cl_int EmulatedUsm::tell(cl_kernel handle) {
+  const MutexLock lock(mutex_);
+  const auto found = kernels_.find(handle);
+  return found == kernels_.end() ? CL_SUCCESS : tell_indirect(handle, kernel_of(handle));
 }
 
 cl_int EmulatedUsm::launch(cl_command_queue queue, cl_kernel handle, Waits waits, cl_event* event,

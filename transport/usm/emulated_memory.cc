@@ -66,7 +66,8 @@ cl_int EmulatedUsm::check_allocation(Memory memory, cl_context context, cl_devic
   if (size == 0 || size > most) return CL_INVALID_BUFFER_SIZE;
   if ((alignment & (alignment - 1)) != 0) return CL_INVALID_VALUE;
   block.memory = memory;
-  block.is_mapped = memory != Memory::Device && !fine;
+  block.is_fine = memory != Memory::Device && fine && host_ == Host::Touches;
+  block.is_mapped = memory != Memory::Device && !fine && host_ == Host::Touches;
   block.context = context;
   block.device = has_device ? device : nullptr;
   block.size = size;
@@ -80,8 +81,7 @@ void* EmulatedUsm::allocate(Memory memory, cl_context context, cl_device_id devi
   cl_int code = check_allocation(memory, context, device, properties, size, alignment, block);
   char* p = nullptr;
   if (code == CL_SUCCESS) {
-    const bool fine = memory != Memory::Device && !block.is_mapped;
-    const cl_svm_mem_flags flags = CL_MEM_READ_WRITE | (fine ? CL_MEM_SVM_FINE_GRAIN_BUFFER : 0);
+    const cl_svm_mem_flags flags = CL_MEM_READ_WRITE | (block.is_fine ? CL_MEM_SVM_FINE_GRAIN_BUFFER : 0);
     block.svm =
         static_cast<char*>(cl_.clSVMAlloc(context, flags, block.svm_size, std::min(alignment, LargestAlignment)));
     if (!block.svm) code = CL_OUT_OF_RESOURCES;

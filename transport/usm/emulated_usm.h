@@ -5,7 +5,8 @@
 // all devices of the context have that. Elsewhere they are coarse-grained and mapped for the host; each command that
 // may use one of them unmaps it first and maps it again afterwards, and the event that the program gets is that of the
 // map: so who waits for the command may touch the memory, which is what the extension promises. Commands that use the
-// same such memory run one after the other, in whatever queues they are.
+// same such memory run one after the other, in whatever queues they are. Where the program is elsewhere, and reads and
+// writes by commands alone (Host::Copies), all memory is as the device's is.
 //
 // What cannot be: access by host and device at a time (the capabilities say so), atomics between them, memory of the
 // system, several devices at once. An event has the type of the SVM command, and where memory is mapped the times of
@@ -29,16 +30,22 @@
 namespace gt::usm {
 
 enum class Memory : uint8_t { Host, Device, Shared };
+// How the program gets at host and shared memory: by its pointer, or by commands that copy.
+enum class Host : uint8_t { Touches, Copies };
 
 // Whether a device's driver can be given it: has coarse-grained SVM, and no such extension.
 bool may_be_emulated(const ClFunctions& cl, cl_device_id device);
 // Of CL_DEVICE_..._MEM_CAPABILITIES_INTEL. False: `what` is none of them.
 bool capabilities(const ClFunctions& cl, cl_device_id device, cl_device_info what,
                   cl_device_unified_shared_memory_capabilities_intel* out);
+// Answers clGetDeviceInfo where it concerns the extension. False: the driver's to answer. REQUIRES: may_be_emulated().
+bool device_info(const ClFunctions& cl, cl_device_id device, cl_device_info what, size_t size, void* value,
+                 size_t* size_ret, cl_int* result);
+bool is_about_usm(cl_device_info what);  // what device_info() may answer. Cost: no call
 
 class EmulatedUsm {
  public:
-  explicit EmulatedUsm(const ClFunctions& cl) : cl_(cl) {}
+  explicit EmulatedUsm(const ClFunctions& cl, Host host = Host::Touches) : cl_(cl), host_(host) {}
   EmulatedUsm(const EmulatedUsm&) = delete;
   EmulatedUsm& operator=(const EmulatedUsm&) = delete;
 
@@ -51,6 +58,7 @@ class EmulatedUsm {
   cl_int set_argument(cl_kernel kernel, cl_uint index, const void* p);
   // Of clSetKernelExecInfo. False: the driver's to answer.
   bool exec_info(cl_kernel kernel, cl_kernel_exec_info what, size_t size, const void* value, cl_int* result);
+  cl_int set_exec_info(cl_kernel kernel, cl_kernel_exec_info what, size_t size, const void* value);  // whoever answers
   // The program's references to its kernels and queues: drivers count their own among them. What has none left is
   // forgotten.
   void kernel_made(cl_kernel kernel);
@@ -69,6 +77,8 @@ class EmulatedUsm {
   // Whether a launch of the kernel needs launch() at all. Cost: a load where no memory was ever allocated.
   bool concerns(cl_kernel kernel);
   cl_int launch(cl_command_queue queue, cl_kernel kernel, Waits waits, cl_event* event, const Enqueue& enqueue);
+  // For launches that are recorded: the driver is told what the kernel reaches.
+  cl_int tell(cl_kernel kernel);
 
   cl_int copy(cl_command_queue queue, bool blocking, void* to, const void* from, size_t size, Waits waits,
               cl_event* event);
@@ -80,6 +90,7 @@ class EmulatedUsm {
  private:
   struct Block {
     Memory memory;
+    bool is_fine;
     bool is_mapped;  // coarse-grained, for the host
     cl_context context;
     cl_device_id device;
@@ -130,6 +141,7 @@ class EmulatedUsm {
   void note_queue(cl_command_queue queue) GT_REQUIRES(mutex_);
 
   const ClFunctions cl_;
+  const Host host_;
   Mutex mutex_;
   Blocks blocks_ GT_GUARDED_BY(mutex_);
   uint64_t generation_ GT_GUARDED_BY(mutex_) = 1;  // of blocks_

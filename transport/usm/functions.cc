@@ -102,6 +102,10 @@ const Row rows[] = {
 
 void provide(EmulatedUsm* emulated) noexcept { g_emulated = emulated; }
 
+cl_int CL_API_CALL set_exec_info(cl_kernel kernel, cl_kernel_exec_info what, size_t size, const void* value) noexcept {
+  return coded([&](EmulatedUsm& u) { return u.set_exec_info(kernel, what, size, value); });
+}
+
 void* function(const char* name) noexcept {
   for (const Row& row : rows) {
     if (std::strcmp(row.name, name) == 0) return row.function;

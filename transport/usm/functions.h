@@ -12,5 +12,7 @@ namespace gt::usm {
 
 void provide(EmulatedUsm* emulated) noexcept;  // never ends
 void* function(const char* name) noexcept;     // nullptr: none of the extension's
+// clSetKernelExecInfo of a driver that has none of it.
+cl_int CL_API_CALL set_exec_info(cl_kernel kernel, cl_kernel_exec_info what, size_t size, const void* value) noexcept;
 
 }  // namespace gt::usm

@@ -40,6 +40,10 @@ bool spreads() {
   static const bool on = variable("GTRACE_SPREAD") == "1";
   return on;
 }
+bool emulates_usm() {
+  static const bool on = variable("GTRACE_EMULATE_USM") == "1";
+  return on;
+}
 bool sync_errors() {
   static const bool on = variable("GTRACE_SYNC_ERRORS") == "1";
   return on;

@@ -5,13 +5,14 @@
 //   GTRACE_TOKEN_FILE       what proves to a proxy that we may; $XDG_CONFIG_HOME/gtrace/token
 //   GTRACE_CERT, _KEY, _CA  files for tls://
 //   GTRACE_SPREAD=1         each device of a context has memory of its own, also where they are of one driver
+//   GTRACE_EMULATE_USM=1    unified shared memory is made of the shared virtual one where a device's driver has none
 //   GTRACE_PLATFORM_NAME    what the platform is called. gtrace (the default); native: as that of the first device;
 //                           auto: as that of all devices if they have one, else gtrace
 //   GTRACE_DEDUP            may large writes go by name? auto (the default): where it pays; always: for tests; never
 //   GTRACE_SYNC_ERRORS=1    each command waits for its end (2 s at most) and returns the error itself
 //
-// Thread safety: any thread. spreads(), sync_errors() and dedup() are constants after the first call; the others look
-// at the environment, and credentials() at the token's file, each time.
+// Thread safety: any thread. spreads(), emulates_usm(), sync_errors() and dedup() are constants after the first call; the
+// others look at the environment, and credentials() at the token's file, each time.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +26,7 @@ namespace gt::virt {
 
 std::vector<std::string> remote_urls();
 bool spreads();
+bool emulates_usm();
 bool sync_errors();
 enum class DedupMode : uint8_t { Auto, Always, Never };
 DedupMode dedup();

@@ -62,8 +62,18 @@ _cl_event& Command::want_event() {
     event_ = make<_cl_event>(queue_, type_);
     event_->deferred = !after_.empty();
     event_->completes_after = std::move(after_);
+    event_->gates = gates_;
   }
   return *event_;
+}
+
+const Gates& Command::gates() {
+  if (gates_known_) return gates_;
+  gates_known_ = true;
+  queue_.add_gates(waits_for_all(), gates_);
+  for (const _cl_event* e : list_)
+    if (!e->ended()) add_closed(gates_, e->gates);
+  return gates_;
 }
 
 const Ids& Command::waits() {
@@ -72,6 +82,8 @@ const Ids& Command::waits() {
   for (_cl_event* e : list_) wait_for(*e);
   for (const Ref<_cl_event>& e : moves_) wait_for(*e);
   if (out_ || residency_ || waits_for_late_ || sync_errors()) want_event();
+  gates();
+  if (event_) event_->gates = gates_;  // it may end as soon as its command has been sent
   return waits_;
 }
 
@@ -110,6 +122,7 @@ void Command::require_taken() {
 }
 
 cl_int Command::sent() {
+  queue_.note_gates(gates(), type_ == CL_COMMAND_BARRIER);
   if (event_) event_->note_sent();
   written();
   if (residency_) residency_.unlock();

@@ -32,6 +32,8 @@ class Command {
   void overwrites(_cl_mem& mem);  // all of it
   // It waits for that, too. Before waits().
   void comes_after(const Ref<_cl_event>& event) { moves_.push_back(event); }
+  // User events without a status that it is behind (objects/gate.h).
+  const Gates& gates();
   // It needs an event even if the program does not.
   _cl_event& want_event();
 
@@ -77,6 +79,8 @@ class Command {
   cl_event* const out_;
   std::vector<_cl_event*> list_;
   std::unique_lock<Mutex> residency_;  // held or not: what the analysis cannot follow
+  Gates gates_;
+  bool gates_known_ = false;
   Ids waits_;
   bool named_ = false;
   std::vector<Ref<_cl_event>> moves_;

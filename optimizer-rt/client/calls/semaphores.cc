@@ -79,7 +79,7 @@ Lists lists_of(const _cl_context& context, const cl_semaphore_properties_khr* li
   return lists;
 }
 
-using List = const _cl_semaphore_khr**;  // as the table declares it
+using List = const cl_semaphore_khr*;
 using Payloads = const cl_semaphore_payload_khr*;
 
 template <FnId F>
@@ -89,7 +89,7 @@ cl_int enqueue(cl_command_queue queue, cl_command_type type, cl_uint count, List
   require(count != 0 && list, CL_INVALID_VALUE);
   std::vector<ObjectId> names;
   for (cl_uint i = 0; i < count; ++i) {
-    _cl_semaphore_khr& semaphore = check(const_cast<cl_semaphore_khr>(list[i]));
+    _cl_semaphore_khr& semaphore = check(list[i]);
     require(&semaphore.sub_context == &queue->sub_context, CL_INVALID_CONTEXT);
     names.push_back(semaphore.name);
   }

@@ -1,8 +1,66 @@
 #include "optimizer-rt/client/calls/shared_use.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace gt::virt {
+
+// The use of a command that is behind gates.
+class SharedUse::Held : public std::enable_shared_from_this<Held> {
+ public:
+  Held(std::vector<Part> parts, Ref<_cl_event> event, Gates gates)
+      : parts_(std::move(parts)), event_(std::move(event)), gates_(std::move(gates)) {}
+
+  // At the first gate that is closed.
+  void wait() {
+    for (const std::shared_ptr<Gate>& gate : gates_)
+      if (gate->at_opening([self = shared_from_this()](Gate::Why why) {
+            why == Gate::Why::Opens ? self->wait() : self->begin();
+          }))
+        return;
+    send();
+    begin();
+  }
+  // The command has been.
+  void note_sent() {
+    {
+      const MutexLock lock(mutex_);
+      is_sent_ = true;
+      if (!has_begun_) return;
+    }
+    note_written();
+  }
+
+ private:
+  // What the program wrote meanwhile is there when the last event's status is.
+  void send() {
+    std::vector<Ref<_cl_event>> sent;
+    try {
+      for (const Part& part : parts_) part.block->pages->send(part.block, part.offset, part.bytes, sent);
+      for (const Ref<_cl_event>& event : sent) event->wait();
+    } catch (const Failure&) {  // the link is closed
+    }
+  }
+  // An event that nobody has sent yet may not be waited for.
+  void begin() {
+    {
+      const MutexLock lock(mutex_);
+      has_begun_ = true;
+      if (!is_sent_) return;
+    }
+    note_written();
+  }
+  void note_written() {
+    for (const Part& part : parts_)
+      if (part.writes) part.block->pages->written_by(event_, part.offset, part.bytes);
+  }
+
+  const std::vector<Part> parts_;
+  const Ref<_cl_event> event_;
+  const Gates gates_;
+  Mutex mutex_;
+  bool is_sent_ GT_GUARDED_BY(mutex_) = false, has_begun_ GT_GUARDED_BY(mutex_) = false;
+};
 
 void SharedUse::add(const Block& block, const void* p, size_t bytes, bool writes) {
   if (!block || !block->pages || !block->pages->is_used() || bytes == 0) return;
@@ -24,9 +82,13 @@ void SharedUse::begin(Command& c) {
     if (part.writes && !event_) event_ = Ref<_cl_event>(&c.want_event());
   }
   for (const Ref<_cl_event>& event : sent) c.comes_after(event);
+  if (parts_.empty() || c.gates().empty()) return;
+  held_ = std::make_shared<Held>(parts_, event_, c.gates());
+  held_->wait();
 }
 
 void SharedUse::end() {
+  if (held_) return held_->note_sent();
   for (const Part& part : parts_)
     if (part.writes) part.block->pages->written_by(event_, part.offset, part.bytes);
 }

@@ -4,6 +4,8 @@
 //   SharedUse use;  use.reads(block, p, bytes); use.writes(...);   all, before the command
 //   use.begin(command);  ... the command is sent ...;  use.end();
 //
+// A command behind a user event that the program has not set leaves the memory to the program until then: what it
+// writes meanwhile goes ahead of the event's status, and only then is the memory the device's.
 // Blocks that need nothing of the kind may be given, too. Thread safety: none; on the stack of one call.
 #pragma once
 
@@ -34,8 +36,11 @@ class SharedUse {
   };
   void add(const Block& block, const void* p, size_t bytes, bool writes);
 
+  class Held;
+
   std::vector<Part> parts_;
   Ref<_cl_event> event_;  // of a command that writes
+  std::shared_ptr<Held> held_;
 };
 
 }  // namespace gt::virt

@@ -32,10 +32,13 @@ _cl_event::_cl_event(_cl_context& c, SubContext& p)
 }
 
 _cl_event::_cl_event(_cl_context& c)
-    : Object(Kind), context(&c), command(CL_COMMAND_USER), sub_context(nullptr), status(CL_SUBMITTED) {}
+    : Object(Kind), context(&c), command(CL_COMMAND_USER), sub_context(nullptr), status(CL_SUBMITTED) {
+  gates.push_back(std::make_shared<Gate>());
+}
 
 _cl_event::~_cl_event() {
   if (writes_host_memory && !ended()) pending_host_writes().remove(*this);
+  if (is_user()) let_go(gates);
   try {
     if (sub_context) {
       sub_context->session.forget_event(name);
@@ -123,6 +126,7 @@ bool _cl_event::defer(int64_t start, int64_t end) {
 void _cl_event::complete(cl_int with_status, int64_t start, int64_t end) {
   if (with_status == CL_COMPLETE && defer(start, end)) return;
   if (queue) queue->note_end(number);  // before anybody sees the status
+  if (with_status == CL_COMPLETE && !is_user()) let_go(gates);
   if (on_completion && with_status == CL_COMPLETE) on_completion();
   on_completion = nullptr;
   if (writes_host_memory) pending_host_writes().remove(*this);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "optimizer-rt/client/base/object.h"
+#include "optimizer-rt/client/objects/gate.h"
 #include "optimizer-rt/client/objects/pending_host_writes.h"
 #include "optimizer-rt/client/session/listeners.h"
 #include "optimizer-rt/client/session/session.h"
@@ -72,6 +73,7 @@ struct _cl_event : gt::virt::Object {
   void writes_host(const void* begin, size_t bytes);
   gt::virt::HostWriter host_writer() const;
   bool writes_host_memory = false;  // it does
+  gt::virt::Gates gates;  // a user event's own; a command's. Set before anybody else knows the event
 
   gt::virt::Ref<_cl_context> context;
   gt::virt::Ref<_cl_command_queue> queue;  // none: a user event, or of a command of ours

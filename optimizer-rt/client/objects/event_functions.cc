@@ -20,6 +20,7 @@ cl_int clSetUserEventStatus(cl_event event, cl_int status) {
   require(event->is_user(), CL_INVALID_EVENT);
   require(status <= CL_COMPLETE, CL_INVALID_VALUE);
   require(!event->ended(), CL_INVALID_OPERATION);
+  event->gates[0]->open();
   event->complete(status, 0, 0);
   return CL_SUCCESS;
 }

@@ -79,7 +79,41 @@ cl_int _cl_command_queue::wait_for_all() {
   const cl_int code = sub_context.session.finish(name);
   deferred_completions->wait();
   raise(finished, ours);
+  if (has_gates_) {  // nothing was behind them
+    Gates none;
+    {
+      const MutexLock lock(gates_mutex_);
+      none.swap(gates_);
+      barrier_.clear();
+      has_gates_ = false;
+    }
+    let_go(none);
+  }
   return code;
+}
+
+void _cl_command_queue::add_gates(bool everything, Gates& gates) {
+  if (!has_gates_) return;
+  const bool ordered = !(properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+  const MutexLock lock(gates_mutex_);
+  add_closed(gates, ordered || everything ? gates_ : barrier_);
+}
+
+void _cl_command_queue::note_gates(const Gates& gates, bool barrier) {
+  if (gates.empty()) return;
+  const MutexLock lock(gates_mutex_);
+  const auto is_open = [](const std::shared_ptr<Gate>& gate) { return gate->is_open(); };
+  std::erase_if(gates_, is_open);
+  std::erase_if(barrier_, is_open);
+  add_closed(gates_, gates);
+  if (barrier) add_closed(barrier_, gates);
+  has_gates_ = !gates_.empty();
+}
+
+bool _cl_command_queue::is_behind_gates() {
+  Gates closed;
+  add_gates(true, closed);
+  return !closed.empty();
 }
 
 cl_int _cl_command_queue::finish() {

@@ -11,7 +11,9 @@
 
 #include "optimizer-rt/client/base/object.h"
 #include "optimizer-rt/client/objects/context.h"
+#include "optimizer-rt/client/objects/gate.h"
 #include "optimizer-rt/client/session/listeners.h"
+#include "traces/base/mutex.h"
 
 namespace gt::virt {
 
@@ -46,6 +48,12 @@ struct _cl_command_queue : gt::virt::Object {
   cl_int wait_for_all();  // the same, but the error of an earlier call stays to be told
   void note_failure(cl_int code);
   void note_end(uint64_t number);
+  // Appends the gates that a command is behind which is enqueued now. `everything`: it waits for all before it. Cost: a
+  // load where there are none.
+  void add_gates(bool everything, gt::virt::Gates& gates);
+  // A command with these gates has been sent. `barrier`: what follows is behind them.
+  void note_gates(const gt::virt::Gates& gates, bool barrier);
+  bool is_behind_gates();
   cl_int take_failure() { return failure.exchange(CL_SUCCESS); }
 
   const gt::virt::Ref<_cl_context> context;
@@ -73,5 +81,9 @@ struct _cl_command_queue : gt::virt::Object {
    private:
     _cl_command_queue& queue_;
   };
+  std::atomic<bool> has_gates_{false};
+  gt::Mutex gates_mutex_;
+  gt::virt::Gates gates_ GT_GUARDED_BY(gates_mutex_);    // of all commands
+  gt::virt::Gates barrier_ GT_GUARDED_BY(gates_mutex_);  // of barriers
   Listener listener_{*this};  // to the sub-context's session
 };

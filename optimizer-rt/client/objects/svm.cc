@@ -66,6 +66,7 @@ bool SvmBlock::take(const void* pointer, Mapping& out) {
 }
 
 void SvmBlock::give_back() {
+  if (pages) pages->give_up();
   if (!sub_context.session.alive()) return;
   const auto context = as<cl_context>(sub_context.name);
   auto* const address = reinterpret_cast<void*>(native_);

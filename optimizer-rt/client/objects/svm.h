@@ -68,6 +68,8 @@ class KeptInStep {
                     std::vector<Ref<_cl_event>>& after) = 0;
   // A command that was sent may write there: what the program has is old, and new when the command has ended.
   virtual void written_by(const Ref<_cl_event>& command, size_t offset, size_t bytes) = 0;
+  // The device's memory is about to go: nothing is sent there any more. Another thread's launch may be about to.
+  virtual void give_up() = 0;
   // Lets go of events that are over, which keep the context: the program has let go of it.
   virtual void forget_ended() = 0;
 };

@@ -69,10 +69,23 @@ cl_int clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t room, vo
   return answer.bytes(device->info(name));
 }
 
+// The list of counts ends all: there is but one way to part a device. SYCL's runtime (Unified Runtime of 2026.2)
+// leaves out the 0 behind it, and drivers do not look for it.
+static std::vector<cl_device_partition_property> with_its_end(const cl_device_partition_property* properties) {
+  if (properties[0] != CL_DEVICE_PARTITION_BY_COUNTS) return {};
+  size_t words = 1;
+  while (properties[words] != CL_DEVICE_PARTITION_BY_COUNTS_LIST_END) ++words;
+  std::vector<cl_device_partition_property> list(properties, properties + words + 1);
+  list.push_back(0);
+  return list;
+}
+
 cl_int clCreateSubDevices(cl_device_id in, const cl_device_partition_property* properties, cl_uint n,
                           cl_device_id* out, cl_uint* count) {
   check(in);
   require(properties && properties[0] != 0 && (out || count) && (n == 0) == (out == nullptr), CL_INVALID_VALUE);
+  const std::vector<cl_device_partition_property> ended = with_its_end(properties);
+  if (!ended.empty()) properties = ended.data();
   Session& session = in->session;
   const ObjectId first = session.new_id(std::max<cl_uint>(n, 1));
   std::vector<cl_device_id> room(n);

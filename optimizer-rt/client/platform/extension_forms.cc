@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "traces/api/api.h"
+#include "traces/api/later_forms.h"
 
 namespace gt::virt {
 namespace {
@@ -17,8 +17,8 @@ struct Changed {
   cl_version since;
 };
 constexpr std::array<Changed, 2> All = {{
-    {"cl_khr_command_buffer", CL_MAKE_VERSION(0, 9, 5)},
-    {"cl_khr_command_buffer_mutable_dispatch", CL_MAKE_VERSION(0, 9, 2)},
+    {api::CommandBuffers, api::CommandsHaveProperties},
+    {api::MutableDispatch, api::UpdatesAreLists},
 }};
 
 Bytes* value_of(std::vector<wire::InfoValue>& infos, cl_device_info name) {
@@ -80,8 +80,7 @@ void ExtensionForms::settle(std::vector<wire::InfoValue>& infos) {
 
 bool ExtensionForms::is_later(FnId function) const {
   if (function == FnId::clUpdateMutableCommandsKHR) return forms_[1] == Form::Later;
-  const std::string_view name = api::function_name(static_cast<uint16_t>(function));
-  return forms_[0] == Form::Later && name.starts_with("clCommand") && function != FnId::clCommandNDRangeKernelKHR;
+  return forms_[0] == Form::Later && api::lacks_properties(function);
 }
 
 }  // namespace gt::virt

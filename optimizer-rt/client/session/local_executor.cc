@@ -7,6 +7,7 @@
 #include <iterator>
 #include <utility>
 
+#include "optimizer-rt/client/base/configuration.h"
 #include "optimizer-rt/client/base/optimizer.h"
 #include "traces/api/api.h"
 #include "traces/api/icd_dispatch.h"
@@ -77,6 +78,14 @@ bool is_about_platforms(api::FnId fn) {
   return std::find(std::begin(About), std::end(About), fn) != std::end(About);
 }
 
+// What the optimizer emulates, its infos tell.
+cl_int CL_API_CALL device_info(cl_device_id device, cl_device_info what, size_t size, void* value, size_t* size_ret) {
+  auto ask = table_of(device).clGetDeviceInfo;
+  void* const ours = usm::is_about_usm(what) ? optimizer()->function("clGetDeviceInfo") : nullptr;
+  if (ours) ask = reinterpret_cast<decltype(ask)>(ours);
+  return ask(device, what, size, value, size_ret);
+}
+
 exec::Functions through_optimizer(exec::Functions functions) {
   const Optimizer* const us = optimizer();
   for (size_t i = 0; us && i < std::size(functions.of); ++i) {
@@ -85,6 +94,8 @@ exec::Functions through_optimizer(exec::Functions functions) {
     void* const ours = us->function(api::fn_info(number).name);
     if (ours) functions.of[i] = reinterpret_cast<exec::AnyFunction>(ours);
   }
+  if (us && emulates_usm())
+    functions.of[static_cast<size_t>(api::FnId::clGetDeviceInfo)] = reinterpret_cast<exec::AnyFunction>(&device_info);
   return functions;
 }
 
@@ -121,7 +132,9 @@ cl_int LocalExecutor::finish(wire::ObjectId queue) const {
 Result<OpenedExecutor> open_driver(const std::string& path) {
   Result<exec::Functions> functions = functions_of_icd(path);
   if (!functions.ok()) return functions.status();
-  return open(*functions, *functions, exec::Options{});
+  exec::Options options;
+  options.emulates_usm = usm::Host::Touches;
+  return open(*functions, *functions, std::move(options));
 }
 
 cl_platform_id platform_of(cl_device_id native) {
@@ -135,6 +148,7 @@ Result<OpenedExecutor> open_device(cl_device_id native) {
   exec::Options only;
   only.devices = {native};
   only.inbox_slots = only.read_slots = 0;
+  only.emulates_usm.reset();  // the optimizer does
   const exec::Functions driver = functions_in(table_of(native), platform);
   return open(driver, through_optimizer(driver), std::move(only));
 }

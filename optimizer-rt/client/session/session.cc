@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "optimizer-rt/client/base/configuration.h"
 #include "optimizer-rt/client/base/latch.h"
 #include "optimizer-rt/client/base/serial_thread.h"
 #include "optimizer-rt/client/session/local_executor.h"
@@ -53,6 +54,7 @@ Result<wire::Surveyed> Session::begin() {
 wire::Surveyed Session::discover(ObjectId sub_device) {
   wire::Survey message;
   message.device = sub_device;
+  message.emulate_usm = emulates_usm();
   wire::Surveyed surveyed;
   bool sound = false;
   ask_frame(message, [&](ByteView frame) { sound = wire::decode(frame, surveyed); });

@@ -24,6 +24,7 @@ class SharedPages final : public KeptInStep {
   void send(const std::shared_ptr<SvmBlock>& block, size_t offset, size_t bytes,
             std::vector<Ref<_cl_event>>& after) override;
   void written_by(const Ref<_cl_event>& command, size_t offset, size_t bytes) override;
+  void give_up() override;
   void forget_ended() override;
 
  private:
@@ -39,6 +40,7 @@ class SharedPages final : public KeptInStep {
   std::once_flag begun_;
   Mutex sending_;  // so that who finds nothing to send waits for what another thread is sending
   Ref<_cl_event> sent_ GT_GUARDED_BY(sending_);
+  bool is_gone_ GT_GUARDED_BY(sending_) = false;  // the device's memory
   Mutex mutex_;
   std::vector<Ref<_cl_event>> writers_ GT_GUARDED_BY(mutex_);  // the last one of each queue that has an order
   std::unique_ptr<TrackedRange> range_;                        // the last member: its threads use the others
@@ -66,6 +68,7 @@ void SharedPages::send(const std::shared_ptr<SvmBlock>& block, size_t offset, si
                        std::vector<Ref<_cl_event>>& after) {
   const MutexLock lock(sending_);
   Ref<_cl_event> last;
+  if (is_gone_) return;
   if (range_->may_be_dirty())
     range_->take_dirty(offset, bytes, [&](size_t at, size_t n, const void* from) {
       last = make<_cl_event>(sub_context_.context, sub_context_);
@@ -95,6 +98,11 @@ void SharedPages::written_by(const Ref<_cl_event>& command, size_t offset, size_
   range_->invalidate(offset, bytes);
 }
 
+void SharedPages::give_up() {
+  const MutexLock lock(sending_);
+  is_gone_ = true;
+}
+
 void SharedPages::forget_ended() {
   std::vector<Ref<_cl_event>> gone;  // when no lock is held
   {
@@ -107,11 +115,12 @@ void SharedPages::forget_ended() {
   std::erase_if(writers_, [](const Ref<_cl_event>& writer) { return !writer; });
 }
 
-// Commands that were sent before have not said whether they write it.
+// Commands that were sent before have not said whether they write it. Of a queue that the program holds up by a user
+// event nothing is waited for: it may be this thread that would set it.
 void SharedPages::begin_to_use() {
   if (used_.exchange(true)) return;
   for (const Ref<_cl_command_queue>& queue : sub_context_.context.living_queues())
-    if (&queue->sub_context == &sub_context_) queue->wait_for_all();
+    if (&queue->sub_context == &sub_context_ && !queue->is_behind_gates()) queue->wait_for_all();
 }
 
 void SharedPages::wait_for_writers() {
@@ -127,6 +136,8 @@ void SharedPages::wait_for_writers() {
 bool SharedPages::fetch(size_t offset, void* into, size_t bytes) {
   try {
     wait_for_writers();
+    // A page that another thread has just taken, for a launch of its own, is on its way before it is read.
+    { const MutexLock lock(sending_); }
     const Ref<_cl_event> read = make<_cl_event>(sub_context_.context, sub_context_);
     send_read(transfer(offset, bytes), into, *read);
     return read->wait() == CL_COMPLETE;

@@ -87,6 +87,27 @@ static void messages(void) {
   DO(clReleaseContext(context));
 }
 
+/* The form since versions 0.9.5 and 0.9.2 (FAKE_CL_LATER_FORMS): barriers have properties, updates are lists. */
+struct later_config {
+  cl_mutable_command_khr command;
+  cl_uint num_args, num_svm_args, num_exec_infos, work_dim;
+  const cl_mutable_dispatch_arg_khr* arg_list;
+  const void* more[5];
+};
+typedef cl_int(CL_API_CALL* later_update)(cl_command_buffer_khr, cl_uint, const cl_uint*, const void**);
+typedef cl_int(CL_API_CALL* later_barrier)(cl_command_buffer_khr, cl_command_queue, const cl_properties*, cl_uint,
+                                           const cl_sync_point_khr*, cl_sync_point_khr*, cl_mutable_command_khr*);
+
+static void later_barriers(cl_command_buffer_khr commands) {
+  later_barrier barrier =
+      (later_barrier)clGetExtensionFunctionAddressForPlatform(platform, "clCommandBarrierWithWaitListKHR");
+  const cl_properties none[] = {0}, wrong[] = {1, 2, 0};
+  cl_sync_point_khr first = 0, second = 0;
+  DO(barrier(commands, NULL, NULL, 0, NULL, &first, NULL));
+  DO(barrier(commands, NULL, none, 1, &first, &second, NULL));
+  printf("%u %u %d\n", first, second, barrier(commands, NULL, wrong, 0, NULL, NULL, NULL));
+}
+
 static void update(cl_context context, cl_command_queue queue) {
   EXTENSION(clCreateCommandBufferKHR);
   EXTENSION(clFinalizeCommandBufferKHR);
@@ -107,6 +128,8 @@ static void update(cl_context context, cl_command_queue queue) {
   cl_mutable_command_khr command;
   const size_t items = 1;
   DO(clCommandNDRangeKernelKHR(commands, NULL, NULL, kernel, 1, NULL, &items, NULL, 0, NULL, NULL, &command));
+  const int later = getenv("FAKE_CL_LATER_FORMS") != NULL;
+  if (later) later_barriers(commands);
   DO(clFinalizeCommandBufferKHR(commands));
   DO(clEnqueueCommandBufferKHR(0, NULL, commands, 0, NULL, NULL));
   number = 6;
@@ -114,8 +137,18 @@ static void update(cl_context context, cl_command_queue queue) {
   cl_mutable_dispatch_config_khr dispatch = {CL_STRUCTURE_TYPE_MUTABLE_DISPATCH_CONFIG_KHR, .command = command,
                                              .num_args = 2, .arg_list = args};
   const cl_mutable_base_config_khr config = {CL_STRUCTURE_TYPE_MUTABLE_BASE_CONFIG_KHR, NULL, 1, &dispatch};
-  DO(clUpdateMutableCommandsKHR(commands, &config));
-  if (clUpdateMutableCommandsKHR(NULL, (const cl_mutable_base_config_khr*)16) == CL_SUCCESS) exit(1);
+  const struct later_config changed = {.command = command, .num_args = 2, .arg_list = args};
+  const void* const changes[] = {&changed};
+  const cl_uint type = 0;
+  if (later) {
+    later_update function =
+        (later_update)clGetExtensionFunctionAddressForPlatform(platform, "clUpdateMutableCommandsKHR");
+    DO(function(commands, 1, &type, (const void**)changes));
+    if (function(NULL, 1, (const cl_uint*)16, (const void**)16) == CL_SUCCESS) exit(1);
+  } else {
+    DO(clUpdateMutableCommandsKHR(commands, &config));
+    if (clUpdateMutableCommandsKHR(NULL, (const cl_mutable_base_config_khr*)16) == CL_SUCCESS) exit(1);
+  }
   DO(clEnqueueCommandBufferKHR(0, NULL, commands, 0, NULL, NULL));
   char first, second;
   DO(clEnqueueReadBuffer(queue, a, CL_TRUE, 0, 1, &first, 0, NULL, NULL));

@@ -93,6 +93,10 @@ void dot_products() {
 void bus() {
   listed("cl_khr_pci_bus_info");
   device_row("PCI bus", CL_DEVICE_PCI_BUS_INFO_KHR);
+  device_row("PCI bus of NVIDIA", 0x4008);
+  device_row("PCI slot of NVIDIA", 0x4009);
+  device_row("PCI domain of NVIDIA", 0x400A);
+  device_row("topology of AMD", CL_DEVICE_TOPOLOGY_AMD);
 }
 
 // Names with their versions are those that the list has.

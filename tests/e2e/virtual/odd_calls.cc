@@ -314,6 +314,7 @@ void sub_devices() {
   const Split splits[] = {
       {"equally", {CL_DEVICE_PARTITION_EQUALLY, 1, 0}},
       {"by counts", {CL_DEVICE_PARTITION_BY_COUNTS, 1, CL_DEVICE_PARTITION_BY_COUNTS_LIST_END, 0}},
+      {"by counts, and no end", {CL_DEVICE_PARTITION_BY_COUNTS, 1, CL_DEVICE_PARTITION_BY_COUNTS_LIST_END, 77, 78}},
       {"too many", {CL_DEVICE_PARTITION_EQUALLY, 100000, 0}},
       {"by affinity", {CL_DEVICE_PARTITION_BY_AFFINITY_DOMAIN, CL_DEVICE_AFFINITY_DOMAIN_L4_CACHE, 0}}};
   for (const Split& s : splits) {

@@ -120,3 +120,30 @@ inline void count(void* p, size_t items, cl_int by) {
   CHECK(clSetKernelArg(k, 1, sizeof by, &by));
   launch(k, items);
 }
+
+// --- Programs of several parts, one of which the first argument names ---
+
+constexpr size_t OddBytes = 200'000;
+
+// p[i] = i * by, for all.
+inline bool is_counted(const uint8_t* p, size_t bytes, size_t by, size_t from = 0) {
+  for (size_t i = 0; i < bytes; ++i)
+    if (p[i] != static_cast<uint8_t>(i * by + from)) return false;
+  return true;
+}
+inline void write_counted(uint8_t* p, size_t bytes, size_t by, size_t from = 0) {
+  for (size_t i = 0; i < bytes; ++i) p[i] = static_cast<uint8_t>(i * by + from);
+}
+inline void say(const char* what, cl_int code) { std::printf("%s %d\n", what, code); }
+
+struct UsmPart {
+  const char* name;
+  void (*run)();
+};
+template <size_t N>
+void run_part(const char* name, const UsmPart (&parts)[N]) {
+  open_world();
+  for (const UsmPart& part : parts)
+    if (name && std::string(name) == part.name) part.run();
+  close_world();
+}

@@ -12,8 +12,9 @@ class Walker {
  public:
   Walker(const model::Trace& trace, const model::Stream& stream, const Walk& walk) : walk_(walk) {
     for (const model::Shape& s : trace.shapes) value_counts_.push_back(s.values());
-    if (!stream.timeline.empty()) times_ = model::TimelineReader::open(stream.timeline);
-    sound_ = stream.timeline.empty() || times_.has_value();
+    if (walk.timeless || stream.timeline.empty()) return;
+    times_ = model::TimelineReader::open(stream.timeline);
+    sound_ = times_.has_value();
   }
 
   bool nodes(const std::vector<Node>& nodes) {
@@ -30,9 +31,10 @@ class Walker {
     const uint64_t calls = gone ? static_cast<uint64_t>(n.count.value) : events_of(n);
     if (gone && walk_.left_out) stopped_ = !walk_.left_out(n, number_ + 1);
     if (gone || !walk_.wanted(n, number_ + 1, number_ + calls)) return skip(calls);
-    const bool unfolds = model::expand({&n, 1}, value_counts_, [this](model::ShapeId shape, auto values) {
-      return event(shape, values);
-    });
+    const auto visit = [this](const Node* node, model::ShapeId shape, std::span<const int64_t> values) {
+      return event(node, shape, values);
+    };
+    const bool unfolds = model::expand_nodes({&n, 1}, value_counts_, visit);
     sound_ = sound_ && unfolds;
   }
 
@@ -51,20 +53,24 @@ class Walker {
   }
   void fail() { sound_ = false; }
 
-  bool event(model::ShapeId shape, std::span<const int64_t> values) {
-    WalkedEvent e{++number_, shape, values, {}, {}};
+  bool event(const Node* node, model::ShapeId shape, std::span<const int64_t> values) {
+    event_.number = ++number_;
+    event_.node = node;
+    event_.shape = shape;
+    event_.values = values;
     if (times_) {
-      e.time.emplace();
-      if (!times_->next(*e.time)) return fail(), false;
-      e.command = times_->command();
+      event_.time.emplace();
+      if (!times_->next(*event_.time)) return fail(), false;
+      event_.command = times_->command();
     }
-    stopped_ = !walk_.visit(e);
+    stopped_ = !walk_.visit(event_);
     return !stopped_;
   }
 
   const Walk& walk_;
   std::vector<int> value_counts_;
   std::optional<model::TimelineReader> times_;
+  WalkedEvent event_;
   uint64_t number_ = 0;
   bool sound_ = true, stopped_ = false;
 };

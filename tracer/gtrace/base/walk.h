@@ -15,6 +15,7 @@ struct WalkedEvent {
   uint64_t number = 0;  // in its stream, from 1
   model::ShapeId shape = 0;
   std::span<const int64_t> values;
+  const model::Node* node = nullptr;  // as model::expand_nodes() tells it
   std::optional<model::EventTime> time;        // with a timeline
   std::optional<model::CommandTime> command;  // on the device, if it was timed
 };
@@ -26,6 +27,7 @@ struct Walk {
   std::function<bool(const WalkedEvent&)> visit;
   // A summary: calls that --max-size left out, from number `first` on. False stops the walk. May be empty.
   std::function<bool(const model::Node&, uint64_t first)> left_out;
+  bool timeless = false;  // nobody needs times, so they are not read
 };
 
 // Corrupt: the nodes do not unfold, or the timeline ends early.

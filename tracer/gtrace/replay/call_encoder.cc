@@ -104,6 +104,8 @@ void CallEncoder::list(const Row& row, uint16_t param, size_t begin, size_t end)
       writer_.word(pointer(row, arg));
     } else if (wire == Wire::Strings) {
       row.shape.args[arg].form == ArgForm::Blob ? blob(row.value(arg)) : writer_.word(api::NullWord);
+    } else if (command_buffers_ && holds_sync_points(row.plan.fn->params[param])) {
+      sync_point(row, arg);
     } else {
       element(row, arg);
     }
@@ -124,6 +126,15 @@ void CallEncoder::element(const Row& row, size_t arg) {
       note_number(row, arg, sizeof(uint64_t));
       return writer_.word(static_cast<uint64_t>(row.value(arg)));
   }
+}
+
+// Of the command buffer that comes first.
+void CallEncoder::sync_point(const Row& row, size_t arg) {
+  if (row.shape.args[arg].form != ArgForm::Int) return element(row, arg);
+  const Arg& buffer = row.shape.args[row.plan.input_at[0]];
+  const uint64_t of =
+      buffer.form == ArgForm::Object ? handle(buffer.cls, row.value(row.plan.input_at[0])) : uint64_t{0};
+  writer_.word(command_buffers_->sync_point(of, static_cast<uint64_t>(row.value(arg))));
 }
 
 // It comes next, or `behind` bytes later.

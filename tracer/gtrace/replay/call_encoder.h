@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tracer/gtrace/replay/addresses.h"
+#include "tracer/gtrace/replay/command_buffers.h"
 #include "tracer/gtrace/replay/devices.h"
 #include "tracer/gtrace/replay/host_memory.h"
 #include "tracer/gtrace/replay/objects.h"
@@ -60,6 +61,9 @@ class CallEncoder {
   // Numbers that are addresses on a device are those that they are here.
   void know_addresses(const SharedAddresses& addresses) { addresses_ = &addresses; }
 
+  // Sync points that a command buffer's commands wait for are those that they are here.
+  void know_command_buffers(const CommandBuffers& buffers) { command_buffers_ = &buffers; }
+
   // Builds are told to keep what kernels' arguments are called (-cl-kernel-arg-info).
   void describe_kernels() { describes_kernels_ = true; }
   // Builds find what their sources include below `folder`.
@@ -83,6 +87,7 @@ class CallEncoder {
   }
   void list(const Row& row, uint16_t param, size_t begin, size_t end);
   void element(const Row& row, size_t arg);
+  void sync_point(const Row& row, size_t arg);
   void bytes(const Row& row, uint16_t param, size_t arg);
   void info(const Row& row, size_t begin, size_t end);
   void host_data(const Row& row, size_t arg);
@@ -109,6 +114,7 @@ class CallEncoder {
   const char* left_out_ = nullptr;
   const ProgramSources* sources_ = nullptr;
   const SharedAddresses* addresses_ = nullptr;
+  const CommandBuffers* command_buffers_ = nullptr;
   bool sound_ = true, lost_ = false, with_event_ = false, goes_on_ = false, describes_kernels_ = false;
 };
 

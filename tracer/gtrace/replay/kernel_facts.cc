@@ -11,7 +11,7 @@ using model::ObjectKind;
 void KernelFacts::bind(uint64_t kernel, uint32_t index, BoundValue value) {
   const MutexLock lock(mutex_);
   kernels_[kernel][index] = std::move(value);
-  if (settled_ == kernel) settled_ = 0;
+  if (settled_ == kernel) unsettle();
 }
 
 void KernelFacts::bind_number(uint64_t kernel, uint32_t index, size_t size, int64_t value) {
@@ -20,7 +20,7 @@ void KernelFacts::bind_number(uint64_t kernel, uint32_t index, size_t size, int6
   BoundValue& bound = kernels_[kernel][index];
   if (bound.kind != BoundValue::Kind::Value) {
     bound = {};
-    if (settled_ == kernel) settled_ = 0;
+    if (settled_ == kernel) unsettle();
   }
   bound.size = size;
   bound.value.assign(bytes, bytes + std::min(size, sizeof value));
@@ -29,13 +29,13 @@ void KernelFacts::bind_number(uint64_t kernel, uint32_t index, size_t size, int6
 void KernelFacts::copy(uint64_t from, uint64_t to) {
   const MutexLock lock(mutex_);
   if (const auto it = kernels_.find(from); it != kernels_.end()) kernels_[to] = Bindings(it->second);
-  if (settled_ == to) settled_ = 0;
+  if (settled_ == to) unsettle();
 }
 
 void KernelFacts::forget(uint64_t kernel) {
   const MutexLock lock(mutex_);
   kernels_.erase(kernel);
-  if (settled_ == kernel) settled_ = 0;
+  if (settled_ == kernel) unsettle();
 }
 
 Bindings KernelFacts::bindings(uint64_t kernel) const {
@@ -56,6 +56,7 @@ void KernelFacts::launched(uint64_t kernel, model::ClassId cls) {
     if (is_new) type->second = ask(kernel, index);
     buffers_[value.handle] = type->second;
   }
+  unsettle();
   settled_ = kernel;
   settled_class_ = cls;
 }

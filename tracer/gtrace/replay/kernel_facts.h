@@ -2,6 +2,7 @@
 // which the last kernel had it. Thread safety: any thread; a lock each time.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <unordered_map>
 #include <utility>
@@ -37,12 +38,18 @@ class KernelFacts {
 
   // A launch of the kernel, of this class: which buffers and pointers it had.
   void launched(uint64_t kernel, model::ClassId cls);
+  // As long as it is the same, another launch of the same kernel and class changes nothing.
+  uint64_t changes() const { return changes_.load(std::memory_order_acquire); }
   // Byte: no kernel had it, or the driver does not say.
   ElementType element_of(uint64_t buffer) const;
 
  private:
   using ArgKey = std::pair<model::ClassId, uint32_t>;
   ElementType ask(uint64_t kernel, uint32_t index) const;
+  void unsettle() GT_REQUIRES(mutex_) {
+    settled_ = 0;
+    changes_.fetch_add(1, std::memory_order_release);
+  }
   bool is_settled(uint64_t kernel, model::ClassId cls) const GT_REQUIRES(mutex_) {
     return kernel == settled_ && cls == settled_class_;
   }
@@ -55,6 +62,7 @@ class KernelFacts {
   // The last launch's kernel, while what it has is what it had then: another launch changes nothing. 0: none.
   uint64_t settled_ GT_GUARDED_BY(mutex_) = 0;
   model::ClassId settled_class_ GT_GUARDED_BY(mutex_) = 0;
+  std::atomic<uint64_t> changes_{0};
 };
 
 }  // namespace gt::tracer

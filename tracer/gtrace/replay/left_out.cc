@@ -12,10 +12,17 @@ std::string Replayer::kernel_name(const model::Shape& shape, const ShapePlan& pl
   return std::string(world_.trace.label(shape.args[plan.input_at[1]].cls));
 }
 
+// Of a run that names none: its command buffer's.
+uint64_t Replayer::queue_of(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) const {
+  const uint64_t named = first_of(ObjectKind::Queue, shape, plan, values);
+  if (named != 0 || plan.fn->attributes.replays < 0) return named;
+  return world_.command_buffers.queue(first_of(ObjectKind::CommandBuffer, shape, plan, values));
+}
+
 ReplayedCall Replayer::made_now(const model::Shape& shape, const ShapePlan& plan,
                                 std::span<const int64_t> values) const {
   const uint64_t kernel = plan.fn->attributes.launch ? first_of(ObjectKind::Kernel, shape, plan, values) : 0;
-  return {shape, plan, values, number_, shape_, first_of(ObjectKind::Queue, shape, plan, values), kernel};
+  return {shape, plan, values, number_, shape_, queue_of(shape, plan, values), kernel};
 }
 
 // Of a recording that has a part: what the call needs.
@@ -36,7 +43,7 @@ bool Replayer::reads_back(const ShapePlan& plan) const {
 Status Replayer::leave_out(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
   if (plan.fn->attributes.launch && plan.callable) (void)world_.launches.next(kernel_name(shape, plan));
   lose_outputs(shape, plan, values);
-  const uint64_t queue = plan.callable ? first_of(ObjectKind::Queue, shape, plan, values) : 0;
+  const uint64_t queue = plan.callable ? queue_of(shape, plan, values) : 0;
   cl_context context = nullptr;
   if (queue == 0 || world_.cl.get<decltype(clGetCommandQueueInfo)>(FnId::clGetCommandQueueInfo)(
                         reinterpret_cast<cl_command_queue>(queue), CL_QUEUE_CONTEXT, sizeof context, &context,

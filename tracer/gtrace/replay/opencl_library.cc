@@ -3,9 +3,44 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <cstring>
+#include <vector>
+
 #include "traces/api/api.h"
+#include "traces/api/later_forms.h"
 
 namespace gt::tracer {
+
+namespace {
+
+using api::FnId;
+
+// The driver's functions of a later form (traces/api/later_forms.h), behind those of the table's form.
+std::array<std::atomic<AnyFunction>, api::FnCount> g_later{};
+AnyFunction later(FnId fn) { return g_later[api::number(fn)].load(std::memory_order_acquire); }
+
+// Devices of a platform that differ in this cannot have one function.
+bool commands_have_properties(const OpenClLibrary& cl, cl_platform_id platform) {
+  const auto list = cl.get<decltype(clGetDeviceIDs)>(FnId::clGetDeviceIDs);
+  const auto ask = cl.get<decltype(clGetDeviceInfo)>(FnId::clGetDeviceInfo);
+  cl_uint count = 0;
+  if (!list || !ask || list(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &count) != CL_SUCCESS) return false;
+  std::vector<cl_device_id> devices(count);
+  if (list(platform, CL_DEVICE_TYPE_ALL, count, devices.data(), nullptr) != CL_SUCCESS) return false;
+  for (const cl_device_id device : devices) {
+    size_t bytes = 0;
+    if (ask(device, CL_DEVICE_EXTENSIONS_WITH_VERSION, 0, nullptr, &bytes) != CL_SUCCESS) continue;
+    std::vector<cl_name_version> all(bytes / sizeof(cl_name_version));
+    const size_t room = all.size() * sizeof(cl_name_version);
+    if (ask(device, CL_DEVICE_EXTENSIONS_WITH_VERSION, room, all.data(), nullptr) != CL_SUCCESS) continue;
+    for (const cl_name_version& e : all)
+      if (std::strncmp(e.name, api::CommandBuffers, sizeof e.name) == 0 && e.version >= api::CommandsHaveProperties)
+        return true;
+  }
+  return false;
+}
+
+}  // namespace
 
 Result<std::unique_ptr<OpenClLibrary>> OpenClLibrary::open() {
   void* const library = ::dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -30,6 +65,10 @@ AnyFunction OpenClLibrary::find(uint16_t fn, cl_platform_id platform) const {
     const auto ask =
         get<decltype(clGetExtensionFunctionAddressForPlatform)>(api::FnId::clGetExtensionFunctionAddressForPlatform);
     if (ask) found = reinterpret_cast<AnyFunction>(ask(platform, name));
+    if (found && api::lacks_properties(static_cast<FnId>(fn)) && commands_have_properties(*this, platform)) {
+      g_later[fn].store(found, std::memory_order_release);
+      found = api::without_properties<&later>(static_cast<FnId>(fn));
+    }
   }
   found_[fn].store(found, std::memory_order_release);
   return found;

@@ -6,7 +6,6 @@ namespace gt::tracer {
 
 bool CallOrder::enter(size_t thread, const Turn& turn) {
   constexpr auto Long = std::chrono::milliseconds(200);  // without news: who calls may be waiting for this thread
-  if (alone_) return !stopped_.load(std::memory_order_relaxed);
   UniqueLock lock(mutex_);
   Thread& me = threads_[thread];
   me = {State::Waiting, &turn};
@@ -44,7 +43,6 @@ bool CallOrder::somebody_makes(size_t thread) const {
 }
 
 void CallOrder::leave(size_t thread) {
-  if (alone_) return;
   const MutexLock lock(mutex_);
   threads_[thread].state = State::Between;
   changed_.notify_all();

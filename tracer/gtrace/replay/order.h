@@ -25,7 +25,8 @@ class CallOrder {
   CallOrder(OrderBy by, size_t threads) : by_(by), alone_(threads == 1), threads_(threads) {}
 
   OrderBy by() const { return by_; }
-  bool alone() const { return alone_; }  // turns are nothing to it
+  bool alone() const { return alone_; }  // nobody needs to enter
+  bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
 
   static constexpr uint64_t Never = ~uint64_t{0};
   struct Turn {
@@ -34,6 +35,7 @@ class CallOrder {
     std::function<bool()> ready;         // are its objects there? Empty: with recorded times nobody asks
   };
   // Waits until `thread` may make its next call. False: the replay has ended.
+  // `turn` must live until leave(). REQUIRES: not alone().
   bool enter(size_t thread, const Turn& turn);
   void leave(size_t thread);
   void finish(size_t thread);  // it makes no more calls

@@ -33,10 +33,13 @@ class Outcome {
  public:
   explicit Outcome(size_t shapes) : times_(shapes) {}
 
-  void made(model::ShapeId shape, uint64_t ns) {
+  // Calls that a thread made, by shape.
+  void made(const std::vector<ShapeTime>& times) {
     const MutexLock lock(mutex_);
-    ++times_[shape].calls;
-    times_[shape].host_ns += ns;
+    for (size_t s = 0; s < times.size(); ++s) {
+      times_[s].calls += times[s].calls;
+      times_[s].host_ns += times[s].host_ns;
+    }
   }
   // A call that was not made, and one that was changed to fit this device.
   void left_out(const std::string& why) { count(left_out_, why); }

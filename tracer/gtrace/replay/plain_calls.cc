@@ -1,7 +1,6 @@
 #include "tracer/gtrace/replay/plain_calls.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 namespace gt::tracer {
@@ -34,6 +33,8 @@ bool follows_nothing(const api::Attributes& a) {
 }
 
 bool is_plain_shape(const model::Shape& shape, const ShapePlan& plan, const model::Trace& trace) {
+  if (plan.callable && plan.fn->param_count > 0 && plan.fn->params[0].kind == ObjectKind::CommandBuffer)
+    return false;  // numbers in it may be sync points
   if (!plan.callable || plan.reads || plan.content >= 0 || plan.callback >= 0 || plan.address >= 0 || plan.chosen)
     return false;
   if (!plan.shared.empty() || !plan.before.empty() || !plan.after.empty()) return false;
@@ -43,6 +44,22 @@ bool is_plain_shape(const model::Shape& shape, const ShapePlan& plan, const mode
   }
   // Nothing but how it ended.
   return plan.status >= 0 && plan.outputs.size() == 1;
+}
+
+bool is_number(const PlainCall& call, size_t value) {
+  return std::any_of(call.numbers.begin(), call.numbers.end(), [&](const auto& n) { return n.value == value; });
+}
+
+bool is_fixed_like(const PlainCall& call, std::span<const int64_t> values) {
+  return values.size() == call.row.size() && std::all_of(call.fixed.begin(), call.fixed.end(), [&](uint16_t i) {
+           return values[i] == call.row[i];
+         });
+}
+
+bool varies_in_numbers(const model::Node& node, const PlainCall& call) {
+  return std::all_of(call.fixed.begin(), call.fixed.end(), [&](uint16_t i) {
+    return node.values[i].kind == model::Series::Kind::Const;
+  });
 }
 
 }  // namespace
@@ -58,41 +75,24 @@ bool PlainCalls::is_plain(model::ShapeId shape, const ShapePlan& plan) {
 void PlainCalls::keep(model::ShapeId shape, PlainCall call) {
   std::unique_ptr<Kept>& kept = shapes_[shape].kept;
   if (!kept) kept = std::make_unique<Kept>();
-  if (kept->next - kept->next_when_found > MostInVain) {  // its calls differ in more than numbers
-    shapes_[shape].plain = Plain::No;
-    kept.reset();
-    return;
+  if (kept->next - kept->next_when_found > MostInVain) return give_up(shape);  // its calls differ in more than numbers
+  for (size_t i = 0; i < call.row.size(); ++i) {
+    if (!is_number(call, i)) call.fixed.push_back(static_cast<uint16_t>(i));
   }
-  std::unique_ptr<PlainCall>& row = kept->rows[kept->next++ % MostRows];
-  row = std::make_unique<PlainCall>(std::move(call));
+  of_nodes_ = {};
+  kept->rows[kept->next++ % MostRows] = std::make_unique<PlainCall>(std::move(call));
 }
 
-const PlainCall* PlainCalls::find(model::ShapeId shape, std::span<const int64_t> values, uint64_t changes) {
-  if (shapes_.empty() || !shapes_[shape].kept) return nullptr;
-  Kept& kept = *shapes_[shape].kept;
+PlainCall* PlainCalls::find_row(const WalkedEvent& e, uint64_t changes) {
+  Kept& kept = *shapes_[e.shape].kept;
   for (const std::unique_ptr<PlainCall>& row : kept.rows) {
-    if (!row || row->changes != changes || !take_values(*row, values)) continue;
+    if (!row || row->changes != changes || !is_fixed_like(*row, e.values)) continue;
+    take_numbers(*row, e.values);
     kept.next_when_found = kept.next;
+    if (e.node && varies_in_numbers(*e.node, *row)) of(e.node) = {e.node, row.get()};
     return row.get();
   }
   return nullptr;
-}
-
-// The numbers that may differ go into the call, if nothing else does.
-bool PlainCalls::take_values(PlainCall& call, std::span<const int64_t> values) {
-  if (values.size() != call.row.size()) return false;
-  auto number = call.numbers.begin();  // in the order of the row
-  for (size_t i = 0; i < values.size(); ++i) {
-    const bool may_differ = number != call.numbers.end() && number->value == i;
-    if (!may_differ && values[i] != call.row[i]) return false;
-    if (may_differ) ++number;
-  }
-  for (const EncodedNumber& n : call.numbers) {
-    if (values[n.value] == call.row[n.value]) continue;
-    call.row[n.value] = values[n.value];
-    std::memcpy(call.inputs.data() + n.at, &values[n.value], n.size);
-  }
-  return true;
 }
 
 }  // namespace gt::tracer

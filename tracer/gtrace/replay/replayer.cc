@@ -41,6 +41,7 @@ Replayer::Replayer(ReplayWorld& world)
       plans_(world.trace.shapes.size()),
       encoder_(world.trace, world.devices, world.objects, world.memory),
       plain_(world.trace, !world.hook && !world.overlaps && !world.part.any()),
+      times_(world.trace.shapes.size()),
       data_(world),
       device_(world, encoder_) {
   context_.objects = this;
@@ -49,8 +50,11 @@ Replayer::Replayer(ReplayWorld& world)
   if (world.headers) encoder_.include_from(*world.headers, world.header_folder);
   encoder_.know_sources(world.sources);
   encoder_.know_addresses(world.addresses);
+  encoder_.know_command_buffers(world.command_buffers);
   outputs_.leave_contents_out();
 }
+
+Replayer::~Replayer() { world_.outcome.made(times_); }
 
 const ShapePlan& Replayer::plan_of(model::ShapeId shape) {
   if (!plans_[shape]) plans_[shape] = std::make_unique<ShapePlan>(plan_shape(world_.trace.shapes[shape], world_.trace));
@@ -58,12 +62,7 @@ const ShapePlan& Replayer::plan_of(model::ShapeId shape) {
 }
 
 Status Replayer::call(model::ShapeId id, std::span<const int64_t> values, uint64_t number) {
-  const PlainCall* const kept = plain_.find(id, values, world_.objects.changes());
-  if (kept && !world_.late_reads.any()) {
-    shape_ = id;
-    number_ = number;
-    return call_again(*kept, values);
-  }
+  note_bound();
   const model::Shape& shape = world_.trace.shapes[id];
   const ShapePlan& plan = plan_of(id);
   const api::Attributes& attributes = api::attributes(shape.fn);
@@ -78,6 +77,7 @@ Status Replayer::call(model::ShapeId id, std::span<const int64_t> values, uint64
   moved_ = {};
   if (world_.part.leaves_out(plan)) return leave_out(shape, plan, values);
   if (!plan.callable) return not_made(shape, plan, values, "it was not recorded whole");
+  if (attributes.updates >= 0) return not_made(shape, plan, values, "how it changes commands was not recorded whole");
   if (asks_for_addresses(shape, plan, values)) return {};
   reads_ = plan.reads;
   late_ = reads_ && world_.contents && plan.content >= 0 && content_ < 0;
@@ -132,26 +132,30 @@ Status Replayer::make(const model::Shape& shape, const ShapePlan& plan, std::spa
   return world_.hook->after(launch);
 }
 
+// Makes the current call, and counts it with the time that it took.
+template <class Make>
+auto Replayer::measured(Make make) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point began = world_.times_calls ? Clock::now() : Clock::time_point();
+  const auto answer = make();
+  if (!world_.measures.load(std::memory_order_relaxed)) return answer;
+  ++times_[shape_].calls;
+  if (world_.times_calls)
+    times_[shape_].host_ns += static_cast<uint64_t>(std::chrono::nanoseconds(Clock::now() - began).count());
+  return answer;
+}
+
 Status Replayer::call_driver(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
                              AnyFunction function) {
-  const api::Invoked invoked = invoke(shape.fn, encoder_.inputs(), function);
+  outputs_.view().clear();
+  context_.arena.clear();
+  const api::Invoked invoked = measured([&] {
+    return api::invoke(static_cast<FnId>(shape.fn), encoder_.inputs(), function, context_, outputs_);
+  });
   if (invoked == api::Invoked::Damaged) return not_made(shape, plan, values, "what it was given contradicts itself");
   if (invoked == api::Invoked::TooLarge) return not_made(shape, plan, values, "it needs more memory than there is");
   if (world_.untouched.any()) note_touched(shape, plan, values);
   return conclude(shape, plan, values, function);
-}
-
-// With the time that it took.
-api::Invoked Replayer::invoke(uint16_t fn, ByteView inputs, AnyFunction function) {
-  outputs_.view().clear();
-  context_.arena.clear();
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point began = world_.times_calls ? Clock::now() : Clock::time_point();
-  const api::Invoked invoked = api::invoke(static_cast<FnId>(fn), inputs, function, context_, outputs_);
-  const Clock::duration took = world_.times_calls ? Clock::now() - began : Clock::duration();
-  if (invoked == api::Invoked::Done && world_.measures.load(std::memory_order_relaxed))
-    world_.outcome.made(shape_, static_cast<uint64_t>(std::chrono::nanoseconds(took).count()));
-  return invoked;
 }
 
 // What follows from a call that was made.
@@ -169,6 +173,7 @@ Status Replayer::conclude(const model::Shape& shape, const ShapePlan& plan, std:
   GT_TRY(judge_svm(shape, plan, values));
   name_outputs(shape, plan, values);
   note_device_address(shape, plan, values);
+  note_command_buffer(shape, plan, values);
   note_kernels(shape, plan, values);
   if (world_.hook && plan.fn->attributes.creates != ObjectKind::Unknown && !made_.empty())
     GT_TRY(world_.hook->made({plan.fn->attributes.creates, made_.front().value,
@@ -180,34 +185,76 @@ Status Replayer::conclude(const model::Shape& shape, const ShapePlan& plan, std:
 
 void Replayer::keep_plain(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
                           AnyFunction function) {
-  const ByteView inputs = encoder_.inputs(), outputs = outputs_.view();
-  plain_.keep(shape_, {{values.begin(), values.end()},
-                       encoder_.numbers(),
-                       {inputs.begin(), inputs.end()},
-                       {outputs.begin(), outputs.end()},
-                       function,
-                       world_.objects.changes(),
-                       first_of(ObjectKind::Kernel, shape, plan, values)});
+  PlainCall kept;
+  kept.call = api::PreparedCall::prepare(static_cast<FnId>(shape.fn), encoder_.inputs(), function, this);
+  if (!kept.call || made_.size() != 1) return plain_.give_up(shape_);
+  kept.function = function;
+  kept.row.assign(values.begin(), values.end());
+  for (const EncodedNumber& n : encoder_.numbers()) {
+    if (void* const place = kept.call->place(n.at, n.size)) kept.numbers.push_back({n.value, n.size, place});
+  }
+  kept.answer = static_cast<int32_t>(made_.front().value);
+  kept.changes = world_.objects.changes();
+  kept.kernel = first_of(ObjectKind::Kernel, shape, plan, values);
+  plain_.keep(shape_, std::move(kept));
 }
 
-Status Replayer::call_again(const PlainCall& kept, std::span<const int64_t> values) {
+bool Replayer::call_like_before(const WalkedEvent& e, Status& outcome) {
+  PlainCall* const kept = plain_.find(e, world_.objects.changes());
+  if (!kept || world_.late_reads.any()) return false;
+  shape_ = e.shape;
+  number_ = e.number;
+  const ShapePlan& plan = *plans_[shape_];
+  if (plan.fn->attributes.waits) world_.mapped.program_waited();
+  const int32_t answer = measured([&] { return kept->call->make(); });
+  if (answer == kept->answer) {
+    note_plain(world_.trace.shapes[shape_], plan, *kept);
+  } else {
+    outcome = ended_otherwise(answer, *kept, e.values);
+  }
+  return true;
+}
+
+Status Replayer::ended_otherwise(int32_t answer, PlainCall& kept, std::span<const int64_t> values) {
   const model::Shape& shape = world_.trace.shapes[shape_];
   const ShapePlan& plan = *plans_[shape_];
-  const api::Attributes& attributes = plan.fn->attributes;
-  if (attributes.waits) world_.mapped.program_waited();
-  const api::Invoked invoked = invoke(shape.fn, kept.inputs, kept.function);
-  if (invoked == api::Invoked::Done && outputs_.view() == kept.outputs) {
-    if (attributes.launch) world_.kernels.launched(kept.kernel, shape.args[plan.input_at[1]].cls);
-    if (attributes.kernel_value >= 0) note_binding(shape, plan, values, kept.kernel);
-    return {};
-  }
-  // It ended otherwise than the one before.
+  note_bound();
   content_ = -1;
   moved_ = {};
   reads_ = late_ = late_copy_ = goes_on_ = unknown_ = false;
   if (!encoder_.encode(shape, plan, values)) return not_made(shape, plan, values, encoder_.why());
-  if (invoked != api::Invoked::Done) return not_made(shape, plan, values, "what it was given contradicts itself");
+  outputs_.view().clear();
+  kept.call->encode_outputs(answer, outputs_);
   return conclude(shape, plan, values, kept.function);
+}
+
+// Numbers are noted when somebody may ask for them: a loop sets them again and again, and nobody does.
+void Replayer::note_plain(const model::Shape& shape, const ShapePlan& plan, PlainCall& kept) {
+  const api::Attributes& attributes = plan.fn->attributes;
+  if (attributes.launch) {
+    const LaunchedLast now{kept.kernel, world_.kernels.changes(), shape.args[plan.input_at[1]].cls};
+    if (now == launched_) return;
+    world_.kernels.launched(now.kernel, now.cls);
+    launched_ = {now.kernel, world_.kernels.changes(), now.cls};
+  }
+  if (attributes.kernel_value < 0) return;
+  const Arg& value = shape.args[plan.input_at[static_cast<size_t>(attributes.kernel_value)]];
+  if (!world_.alone || value.form != ArgForm::Int) {
+    note_bound();
+    return note_binding(shape, plan, kept.row, kept.kernel);
+  }
+  if (kept.bound_at == 0) unnoted_.push_back({shape_, &kept});
+  kept.bound_at = ++bindings_;
+}
+
+void Replayer::note_bound() {
+  const auto before = [](const Unnoted& a, const Unnoted& b) { return a.call->bound_at < b.call->bound_at; };
+  if (unnoted_.size() > 1) std::sort(unnoted_.begin(), unnoted_.end(), before);
+  for (const Unnoted& u : unnoted_) {
+    u.call->bound_at = 0;
+    note_binding(world_.trace.shapes[u.shape], *plans_[u.shape], u.call->row, u.call->kernel);
+  }
+  unnoted_.clear();
 }
 
 Launch Replayer::launch_of(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,

@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "tracer/gtrace/base/walk.h"
 #include "tracer/gtrace/replay/call_encoder.h"
 #include "tracer/gtrace/replay/data.h"
 #include "tracer/gtrace/replay/device_data.h"
@@ -31,9 +32,13 @@ class Replayer : api::ObjectMap {
 
  public:
   explicit Replayer(ReplayWorld& world);
+  ~Replayer();
 
-  // The call `number` of thread `thread` once more. OpenCl: it failed although it had not when it was recorded.
+  // The recorded call `number` once more. OpenCl: it failed although it had not when it was recorded.
   Status call(model::ShapeId shape, std::span<const int64_t> values, uint64_t number);
+  // The same where it is one like those before, but for numbers (plain_calls.h); false: it is not. `outcome` is left as
+  // it is if the call ended as they did.
+  bool call_like_before(const WalkedEvent& e, Status& outcome);
   void finish() {  // what is still under way, and nobody has waited for
     if (overlap_) overlap_->wait();
   }
@@ -50,9 +55,11 @@ class Replayer : api::ObjectMap {
   uint64_t code(uint64_t address) override;
 
   const ShapePlan& plan_of(model::ShapeId shape);
-  Status call_again(const PlainCall& kept, std::span<const int64_t> values);
+  Status ended_otherwise(int32_t answer, PlainCall& kept, std::span<const int64_t> values);
   void keep_plain(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
                   AnyFunction function);
+  void note_plain(const model::Shape& shape, const ShapePlan& plan, PlainCall& kept);
+  void note_bound();
   Status call_marker(const model::Shape& native, const ShapePlan& plan, std::span<const int64_t> values);
   Status make(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
   Status not_made(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
@@ -61,7 +68,8 @@ class Replayer : api::ObjectMap {
                      AnyFunction function);
   Status conclude(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
                   AnyFunction function);
-  api::Invoked invoke(uint16_t fn, ByteView inputs, AnyFunction function);
+  template <class Make>
+  auto measured(Make make);
   Launch launch_of(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
                    AnyFunction function);
   Status bridge(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values, AnyFunction function,
@@ -79,6 +87,7 @@ class Replayer : api::ObjectMap {
   void restore_devices(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
   ReplayedCall made_now(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) const;
   bool reads_back(const ShapePlan& plan) const;
+  uint64_t queue_of(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) const;
   std::string kernel_name(const model::Shape& shape, const ShapePlan& plan) const;
   Status judge(const ShapePlan& plan, std::span<const int64_t> values);
   void name_outputs(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
@@ -87,6 +96,7 @@ class Replayer : api::ObjectMap {
   void await(const RegisteredCallback& registered);
   void note_address(uint64_t recorded);
   void note_device_address(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
+  void note_command_buffer(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
   void name_output(const model::Shape& shape, const model::Arg& arg, std::span<const int64_t> values,
                    const api::DecodedArg& made);
   void send(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
@@ -122,6 +132,18 @@ class Replayer : api::ObjectMap {
   std::map<model::ShapeId, MarkerInPlace> markers_;
   CallEncoder encoder_;
   PlainCalls plain_;
+  struct Unnoted {
+    model::ShapeId shape;
+    PlainCall* call;
+  };
+  std::vector<Unnoted> unnoted_;  // plain calls that bound numbers
+  uint64_t bindings_ = 0;         // by them
+  struct LaunchedLast {
+    uint64_t kernel = 0, changes = 0;
+    model::ClassId cls = 0;
+    bool operator==(const LaunchedLast&) const = default;
+  } launched_;
+  std::vector<ShapeTime> times_;  // of what this thread made
   api::InvokeContext context_;
   api::VectorWriter outputs_;
   std::vector<api::DecodedArg> made_;

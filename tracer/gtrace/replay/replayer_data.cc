@@ -53,7 +53,7 @@ void Replayer::send(const model::Shape& shape, const ShapePlan& plan, std::span<
   if (rule == api::DirectionRule::Unmap) {
     if (!has_come(pointers[0])) return;
     api::HostBox box = world_.mapped.find(pointers[0]);
-    if (box.height <= 1) box = {0, std::min(size, world_.mapped.room(pointers[0]))};
+    if (box.height <= 1 && box.depth <= 1) box = {0, std::min(size, world_.mapped.room(pointers[0]))};
     data_.fill({reinterpret_cast<uint8_t*>(pointers[0]), box}, content_);
   } else if (rule == api::DirectionRule::Pointers && pointers.size() > 1) {
     const auto moved = static_cast<uint64_t>(number_of(shape, plan, values, plan.fn->attributes.size));
@@ -63,9 +63,11 @@ void Replayer::send(const model::Shape& shape, const ShapePlan& plan, std::span<
   }
 }
 
-// Memory that kernels may read and the program may have written without a call.
+// Memory that kernels and copies may read and the program may have written without a call. What a copy names of the
+// program's own may be a late read.
 void Replayer::send_shared(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
-  if (!plan.fn->attributes.launch) return;
+  const api::Attributes& attributes = plan.fn->attributes;
+  if (!attributes.launch && attributes.direction != api::DirectionRule::Pointers) return;
   for (const uint16_t i : plan.shared) {
     const Arg& a = shape.args[i];
     const int64_t slot = values[plan.value_at[i]], offset = values[plan.value_at[i] + 1];
@@ -73,6 +75,7 @@ void Replayer::send_shared(const model::Shape& shape, const ShapePlan& plan, std
     if (content < 0) continue;
     const uint64_t size = world_.contents->size(content);
     if (is_program_memory(world_.trace.classes[a.cls].kind)) {
+      if (!attributes.launch) continue;
       data_.fill({world_.memory.at({a.cls, slot, offset}, size), {0, size}}, content);
     } else if (const uint64_t address = encoder_.address(a.cls, slot, offset); address != 0) {
       data_.fill({reinterpret_cast<uint8_t*>(address), {0, std::min(size, world_.mapped.room(address))}}, content);
@@ -186,11 +189,11 @@ void Replayer::look_at_mapping(const model::Shape& shape, const ShapePlan& plan,
     const auto element = [&](size_t i) { return static_cast<size_t>(number_at(shape, plan, values, region + i)); };
     if (plan.input_at[static_cast<size_t>(a.region) + 1] - region == 3) {
       const auto image = reinterpret_cast<cl_mem>(first_of(ObjectKind::Image, shape, plan, values));
-      box = {0, api::row_bytes(image, element(0)), element(1), element(2)};
-      for (const api::DecodedArg& m : made_) {
-        if (m.param == a.pitches) box.row_pitch = m.value;
-        if (m.param == a.pitches + 1) box.slice_pitch = m.value;
-      }
+      const size_t sides[] = {element(0), element(1), element(2)};
+      size_t pitches[] = {0, 0};
+      for (const api::DecodedArg& m : made_)
+        if (m.param == a.pitches || m.param == a.pitches + 1) pitches[m.param - a.pitches] = m.value;
+      box = api::image_box(image, sides, pitches[0], pitches[1]);
     }
   }
   if (a.image < 0) box = {0, static_cast<size_t>(number_of(shape, plan, values, a.size))};

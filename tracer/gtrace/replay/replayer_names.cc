@@ -121,6 +121,19 @@ void Replayer::note_device_address(const model::Shape& shape, const ShapePlan& p
   }
 }
 
+void Replayer::note_command_buffer(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
+  if (plan.fn->attributes.creates == ObjectKind::CommandBuffer && !made_.empty())
+    world_.command_buffers.made(made_.front().value, first_of(ObjectKind::Queue, shape, plan, values));
+  for (const uint16_t i : plan.outputs) {
+    const Arg& arg = shape.args[i];
+    if (arg.form != ArgForm::Int || arg.param >= plan.fn->param_count || !holds_sync_points(plan.fn->params[arg.param]))
+      continue;
+    for (const api::DecodedArg& m : made_)
+      if (m.param == arg.param && m.tag == api::Tag::Int)
+        world_.command_buffers.set_sync_point(first_input(), static_cast<uint64_t>(values[plan.value_at[i]]), m.value);
+  }
+}
+
 void Replayer::name_output(const model::Shape& shape, const Arg& arg, std::span<const int64_t> values,
                            const api::DecodedArg& made) {
   // There a driver gave a handle with its error, here none does: the name is not that of what had it before.

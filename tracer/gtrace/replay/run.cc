@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <thread>
 
 #include "tracer/gtrace/base/walk.h"
-#include "tracer/gtrace/replay/walk_ahead.h"
-#include "traces/base/processors.h"
 #include "traces/api/special.h"
 #include "traces/model/fold/fold.h"
 
@@ -23,10 +22,14 @@ using Clock = std::chrono::steady_clock;
 
 const OpenClLibrary* g_library = nullptr;  // of the replay that is running
 
-size_t element_size(cl_mem image) {
+api::ImageElements elements_of(cl_mem image) {
   const auto ask = g_library->get<decltype(clGetImageInfo)>(FnId::clGetImageInfo);
+  const auto type_of = g_library->get<decltype(clGetMemObjectInfo)>(FnId::clGetMemObjectInfo);
   size_t bytes = 0;
-  return ask && ask(image, CL_IMAGE_ELEMENT_SIZE, sizeof bytes, &bytes, nullptr) == CL_SUCCESS ? bytes : 0;
+  cl_mem_object_type type = 0;
+  if (!ask || ask(image, CL_IMAGE_ELEMENT_SIZE, sizeof bytes, &bytes, nullptr) != CL_SUCCESS) return {};
+  if (type_of) type_of(image, CL_MEM_TYPE, sizeof type, &type, nullptr);
+  return {bytes, type == CL_MEM_OBJECT_IMAGE1D_ARRAY};
 }
 
 bool begins_with_callback(const model::Trace& trace, const std::vector<model::Node>& nodes) {
@@ -64,7 +67,8 @@ class Run {
   }
 
   Result<RunTimes> run() {
-    world_.overlaps &= streams_.size() == 1;  // what another thread needs is not known
+    world_.alone = streams_.size() == 1;
+    world_.overlaps &= world_.alone;  // what another thread needs is not known
     if (options_.first <= 1) begin();
     std::vector<std::thread> threads;
     for (size_t i = 1; i < streams_.size(); ++i) threads.emplace_back([this, i] { replay(i); });
@@ -97,24 +101,16 @@ class Run {
     const model::Stream& stream = *streams_[at];
     Replayer replayer(world_);
     Walk walk;
+    walk.timeless = order_.alone();
     walk.wanted = [](const model::Node&, uint64_t, uint64_t) { return true; };
     walk.visit = [&](const WalkedEvent& e) { return visit(at, replayer, e); };
     walk.left_out = [&](const model::Node& node, uint64_t) {
       world_.outcome.left_out("calls that --max-size left out of the trace");
       return node.count.value == 0 || fail({Kind::Unsupported, "the trace lacks calls that --max-size left out"});
     };
-    const auto walks = reads_ahead(stream) ? &walk_ahead : &walk_stream;
-    if (const Status s = walks(world_.trace, stream, walk); !s.ok()) fail(s);
+    if (const Status s = walk_stream(world_.trace, stream, walk); !s.ok()) fail(s);
     replayer.finish();
     order_.finish(at);
-  }
-
-  // Where a processor is free for it and there is much to read. Summaries end a replay, so there is nothing to gain.
-  bool reads_ahead(const model::Stream& stream) const {
-    constexpr uint64_t Many = 10'000;
-    const bool whole = std::none_of(stream.nodes.begin(), stream.nodes.end(),
-                                    [](const model::Node& n) { return n.kind == model::Node::Kind::Summary; });
-    return streams_.size() == 1 && whole && usable_processors() > 1 && model::event_count(stream.nodes) >= Many;
   }
 
   bool visit(size_t at, Replayer& replayer, const WalkedEvent& e) {
@@ -122,16 +118,18 @@ class Run {
     const bool counted = thread == counted_;
     if (counted && e.number > options_.last) return order_.stop(), false;
     if (options_.makes && !options_.makes(thread, e.number)) return true;
-    const CallOrder::Turn turn = order_.alone() ? CallOrder::Turn() : turn_of(e);
-    if (!order_.enter(at, turn)) return false;
+    std::optional<CallOrder::Turn> turn;  // others look at it until the call has returned
+    if (!order_.alone()) turn = turn_of(e);
+    if (turn ? !order_.enter(at, *turn) : order_.stopped()) return false;
     if (counted && e.number == options_.first && e.number > 1) {
       replayer.finish();
       if (!world_.gates.any_shut()) finish_queues();  // else some would wait for calls that are to come
       begin();
     }
     note(thread, e);
-    const Status s = replayer.call(e.shape, e.values, e.number);
-    order_.leave(at);
+    Status s;
+    if (!replayer.call_like_before(e, s)) s = replayer.call(e.shape, e.values, e.number);
+    if (turn) order_.leave(at);
     if (!s.ok()) return fail(s);
     if (world_.hook && world_.hook->done()) return order_.stop(), false;
     return true;
@@ -228,7 +226,7 @@ Result<uint32_t> process_to_replay(const model::Trace& trace) {
 
 Result<RunTimes> run_replay(ReplayWorld& world, const RunOptions& options, LastCall* last_call) {
   g_library = &world.cl;
-  api::image_element_size = &element_size;
+  api::image_elements = &elements_of;
   return Run(world, options, last_call).run();
 }
 

@@ -7,6 +7,7 @@
 
 #include "tracer/gtrace/replay/addresses.h"
 #include "tracer/gtrace/replay/captured_part.h"
+#include "tracer/gtrace/replay/command_buffers.h"
 #include "tracer/gtrace/replay/comparison.h"
 #include "tracer/gtrace/replay/contents.h"
 #include "tracer/gtrace/replay/devices.h"
@@ -37,6 +38,7 @@ struct ReplayWorld {
   bool compares = true, describes_kernels = false;  // describes: kernels keep what their arguments are called
   Tolerance tolerance;
   LaunchHook* hook = nullptr;  // may be null
+  bool alone = false;          // one thread makes all calls
   const RecordedHeaders* headers = nullptr;  // nullptr: the sources include nothing
   std::string header_folder;                 // where they lie
 
@@ -46,6 +48,7 @@ struct ReplayWorld {
   HostMemory memory;
   MappedBoxes mapped;
   SharedAddresses addresses;
+  CommandBuffers command_buffers;
   Untouched untouched;
   RegisteredCallbacks callbacks;
   LateReads late_reads;

@@ -60,6 +60,11 @@ bool count_shapes(std::span<const Node> nodes, std::span<const int> value_counts
 // The calls of a Summary node are gone: expand() passes over them. A value that was not kept is Unkept (column.h).
 bool expand(std::span<const Node> nodes, std::span<const int> value_counts, const EventVisitor& visit);
 
+// The same, with the node in which a call stands: those of its values are the same each time whose series is constant.
+// nullptr: it stands in a Run.
+using NodeVisitor = std::function<bool(const Node*, ShapeId, std::span<const int64_t>)>;
+bool expand_nodes(std::span<const Node> nodes, std::span<const int> value_counts, const NodeVisitor& visit);
+
 // Appends to `out` a canonical description of structure: which calls there are (through `shape_key`, which must not
 // depend on the run's numbering), in which loops, which of them an iteration may leave out, and the values that are the
 // same in all calls of a shape; not trip counts, nor how the stream was folded. Equal for a program whatever its

@@ -11,12 +11,21 @@ constexpr size_t MaxDepth = 64;  // of loops; damaged nodes must not exhaust the
 // A node with the reading positions of its series.
 struct Reader {
   const Node* node = nullptr;
-  std::vector<SeriesCursor> values;  // Call: its values. Loop, Run: the count
+  std::vector<SeriesCursor> values;  // Call: those of its values that vary. Loop, Run: the count
+  std::vector<size_t> places;        // Call: of those, in the row
+  std::vector<int64_t> row;          // Call: the last one's; the others stand in it once and for all
   std::vector<Reader> body;
 
   Reader(const Node& n, size_t depth) : node(&n) {
     if (n.kind == Node::Kind::Call) {
-      for (const Series& s : n.values) values.emplace_back(s, depth);
+      row.resize(n.values.size());
+      for (size_t i = 0; i < row.size(); ++i) {
+        const Series& s = n.values[i];
+        row[i] = s.value;
+        if (s.kind == Series::Kind::Const) continue;
+        values.emplace_back(s, depth);
+        places.push_back(i);
+      }
     } else {
       values.emplace_back(n.count, depth);
     }
@@ -28,7 +37,7 @@ struct Reader {
 
 class Expansion {
  public:
-  Expansion(std::span<const int> value_counts, const EventVisitor& visit)
+  Expansion(std::span<const int> value_counts, const NodeVisitor& visit)
       : value_counts_(value_counts), visit_(visit) {}
 
   bool node(Reader& r) {
@@ -50,14 +59,13 @@ class Expansion {
   bool call(Reader& r) {
     const ShapeId shape = r.node->shape;
     if (shape >= value_counts_.size() ||
-        static_cast<size_t>(value_counts_[shape]) != r.values.size())
+        static_cast<size_t>(value_counts_[shape]) != r.row.size())
       return false;
-    row_.resize(r.values.size());
-    for (size_t i = 0; i < row_.size(); ++i) {
-      if (!r.values[i].value(counters_, row_[i])) return false;
+    for (size_t i = 0; i < r.values.size(); ++i) {
+      if (!r.values[i].value(counters_, r.row[r.places[i]])) return false;
     }
     ++events_;
-    stopped_ = !visit_(shape, row_);
+    stopped_ = !visit_(r.node, shape, r.row);
     return true;
   }
 
@@ -92,23 +100,21 @@ class Expansion {
   bool run(const Node& n) {
     if (!counters_.empty()) return false;  // what is inside a loop has folded
     return expand_run(n, value_counts_, [&](ShapeId shape, std::span<const int64_t> values) {
-      stopped_ = !visit_(shape, values);
+      stopped_ = !visit_(nullptr, shape, values);
       return !stopped_;
     });
   }
 
   std::span<const int> value_counts_;
-  const EventVisitor& visit_;
+  const NodeVisitor& visit_;
   std::vector<uint64_t> counters_;
-  std::vector<int64_t> row_;
   uint64_t events_ = 0;
   bool stopped_ = false;
 };
 
 }  // namespace
 
-bool expand(std::span<const Node> nodes, std::span<const int> value_counts,
-            const EventVisitor& visit) {
+bool expand_nodes(std::span<const Node> nodes, std::span<const int> value_counts, const NodeVisitor& visit) {
   Expansion expansion(value_counts, visit);
   for (const Node& n : nodes) {
     Reader reader(n, 0);
@@ -116,6 +122,12 @@ bool expand(std::span<const Node> nodes, std::span<const int> value_counts,
     if (expansion.stopped()) return true;
   }
   return true;
+}
+
+bool expand(std::span<const Node> nodes, std::span<const int> value_counts, const EventVisitor& visit) {
+  return expand_nodes(nodes, value_counts, [&](const Node*, ShapeId shape, std::span<const int64_t> values) {
+    return visit(shape, values);
+  });
 }
 
 }  // namespace gt::model

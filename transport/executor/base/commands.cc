@@ -43,6 +43,7 @@ cl_int Commands::name(ObjectId id, ObjectKind kind, void* handle) {
     object.queue = std::make_shared<Queue>(cl(), static_cast<cl_command_queue>(handle), id);
     if (session_->options.uses) session_->options.uses(whole_device(cl(), object.queue->device));
   }
+  if (kind == ObjectKind::Kernel && session_->usm) session_->usm->kernel_made(static_cast<cl_kernel>(handle));
   if (kind == ObjectKind::Event) {  // others: name_event
     object.user_event = object.pending = true;
     session_->in_flight.depends(1);

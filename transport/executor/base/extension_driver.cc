@@ -5,6 +5,9 @@
 #include <vector>
 
 #include "traces/api/api.h"
+#include "traces/api/later_forms.h"
+#include "transport/executor/base/session.h"
+#include "transport/executor/base/usm_functions.h"
 
 namespace gt::exec {
 
@@ -21,16 +24,15 @@ cl_version extension_version(const Cl& cl, cl_device_id device, const char* exte
   return 0;
 }
 
-ExtensionDriver::ExtensionDriver(const Functions& all, const Cl& cl, cl_device_id device)
-    : commands_have_properties_(extension_version(cl, device, "cl_khr_command_buffer") >= CommandsHaveProperties),
-      updates_are_lists_(extension_version(cl, device, "cl_khr_command_buffer_mutable_dispatch") >= UpdatesAreLists) {
-  const auto platform = Cl::ask<cl_platform_id>(cl.clGetDeviceInfo, device, CL_DEVICE_PLATFORM);
-  const auto address = reinterpret_cast<decltype(&::clGetExtensionFunctionAddressForPlatform)>(
-      all[api::FnId::clGetExtensionFunctionAddressForPlatform]);
-  for (uint16_t fn = 1; address && fn < api::fn_count(); ++fn) {
+ExtensionDriver::ExtensionDriver(const Session& session, cl_device_id device)
+    : commands_have_properties_(extension_version(session.cl, device, api::CommandBuffers) >=
+                                api::CommandsHaveProperties),
+      updates_are_lists_(extension_version(session.cl, device, api::MutableDispatch) >= api::UpdatesAreLists) {
+  const auto platform = Cl::ask<cl_platform_id>(session.cl.clGetDeviceInfo, device, CL_DEVICE_PLATFORM);
+  for (uint16_t fn = 1; fn < api::fn_count(); ++fn) {
     const api::FnInfo& info = api::fn_info(fn);
     if (info.params && info.attributes.extension)
-      functions_.of[fn] = reinterpret_cast<AnyFunction>(address(platform, info.name));
+      functions_.of[fn] = extension_function(session, platform, static_cast<api::FnId>(fn));
   }
 }
 

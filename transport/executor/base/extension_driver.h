@@ -11,16 +11,14 @@
 
 namespace gt::exec {
 
-// In extensions whose functions have changed: from which version on.
-constexpr cl_version CommandsHaveProperties = CL_MAKE_VERSION(0, 9, 5);  // cl_khr_command_buffer
-constexpr cl_version UpdatesAreLists = CL_MAKE_VERSION(0, 9, 2);         // ..._mutable_dispatch
+struct Session;
 
 // Of a device; 0: it does not have the extension, or tells no versions.
 cl_version extension_version(const Cl& cl, cl_device_id device, const char* extension);
 
 class ExtensionDriver {
  public:
-  ExtensionDriver(const Functions& all, const Cl& cl, cl_device_id device);
+  ExtensionDriver(const Session& session, cl_device_id device);
 
   // nullptr: the driver does not have it.
   AnyFunction operator[](api::FnId fn) const { return functions_[fn]; }

@@ -133,7 +133,10 @@ void Objects::release(ObjectKind kind, void* handle) {
     case ObjectKind::Buffer: cl.clReleaseMemObject(static_cast<cl_mem>(handle)); break;
     case ObjectKind::Sampler: cl.clReleaseSampler(static_cast<cl_sampler>(handle)); break;
     case ObjectKind::Program: cl.clReleaseProgram(static_cast<cl_program>(handle)); break;
-    case ObjectKind::Kernel: cl.clReleaseKernel(static_cast<cl_kernel>(handle)); break;
+    case ObjectKind::Kernel:
+      if (session_.usm) session_.usm->kernel_releasing(static_cast<cl_kernel>(handle));
+      cl.clReleaseKernel(static_cast<cl_kernel>(handle));
+      break;
     case ObjectKind::Event: cl.clReleaseEvent(static_cast<cl_event>(handle)); break;
     default: break;  // queues: by Queue; platforms are nobody's
   }

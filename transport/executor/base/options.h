@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "transport/link/base/options.h"
 #include "transport/link/hello/credentials.h"
 #include "transport/link/hello/hello.h"
+#include "transport/usm/emulated_usm.h"
 
 namespace gt::exec {
 
@@ -49,6 +51,8 @@ struct Options {
   uint32_t small_bytes = uint32_t{2} << 20;
   // Shared segments that transfers use are made known to the driver (pinned), once for each context.
   bool pin_shared = true;
+  // How a client that asks for it gets at unified shared memory which is emulated; nothing: it emulates it itself.
+  std::optional<usm::Host> emulates_usm = usm::Host::Copies;
   uint32_t close_ms = 2000;  // how long releasing waits for commands under way
   std::string node;          // for people; empty: host name and process
   std::vector<cl_device_id> devices;  // only these, also parts of devices; empty: those of all platforms

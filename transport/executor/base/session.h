@@ -12,6 +12,7 @@
 #include "traces/base/mutex.h"
 #include "transport/executor/base/cl.h"
 #include "transport/executor/base/counters.h"
+#include "transport/executor/base/emulated_usm.h"
 #include "transport/executor/base/in_flight.h"
 #include "transport/executor/base/message_sender.h"
 #include "transport/executor/base/options.h"
@@ -38,6 +39,9 @@ struct Session {
   Threads threads;
   Mutex driver_lock;  // driver_lock.h
   InFlight in_flight;
+
+  // Where the client asked for it, and the driver can have it (emulated_usm.h). Set by the first message, if at all.
+  usm::EmulatedUsm* usm = nullptr;
 
   LiveCounters count;  // in_flight_bytes stays 0: in_flight knows
 

@@ -4,6 +4,7 @@
 
 #include "traces/api/api.h"
 #include "transport/executor/base/session.h"
+#include "transport/usm/functions.h"
 
 namespace gt::exec {
 
@@ -17,13 +18,18 @@ cl_device_id device_of(const Session& session, cl_context context) {
   return told ? devices[0] : nullptr;
 }
 
-AnyFunction extension_function(const Session& session, cl_device_id device, FnId fn) {
+AnyFunction extension_function(const Session& session, cl_platform_id platform, FnId fn) {
   const auto address = reinterpret_cast<decltype(&::clGetExtensionFunctionAddressForPlatform)>(
       session.all[FnId::clGetExtensionFunctionAddressForPlatform]);
-  if (!address || !device) return nullptr;
+  const char* const name = api::fn_info(static_cast<uint16_t>(fn)).name;
+  void* const drivers = address && platform ? address(platform, name) : nullptr;
+  return reinterpret_cast<AnyFunction>(drivers || !session.usm ? drivers : usm::function(name));
+}
+
+AnyFunction extension_function(const Session& session, cl_device_id device, FnId fn) {
+  if (!device) return nullptr;
   const auto platform = Cl::ask<cl_platform_id>(session.cl.clGetDeviceInfo, device, CL_DEVICE_PLATFORM);
-  if (!platform) return nullptr;
-  return reinterpret_cast<AnyFunction>(address(platform, api::fn_info(static_cast<uint16_t>(fn)).name));
+  return platform ? extension_function(session, platform, fn) : nullptr;
 }
 
 UsmFunctions usm_functions(const Session& session, cl_device_id device) {

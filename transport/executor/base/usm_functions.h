@@ -27,7 +27,9 @@ struct UsmFunctions {
 cl_device_id device_of(const Session& session, cl_context context);
 UsmFunctions usm_functions(const Session& session, cl_device_id device);
 
-// nullptr: the device's driver has none of that name. Cost: a question to the driver, which looks for a name.
+// The driver's, or ours where it is emulated (Session::usm); nullptr: there is none of that name. Cost: a question to
+// the driver, which looks for a name.
 AnyFunction extension_function(const Session& session, cl_device_id device, api::FnId fn);
+AnyFunction extension_function(const Session& session, cl_platform_id platform, api::FnId fn);
 
 }  // namespace gt::exec

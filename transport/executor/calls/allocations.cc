@@ -81,7 +81,8 @@ cl_int allocate(FnId fn, const wire::Call& call, std::span<const api::DecodedArg
   const Asked asked = asked_of(fn, args, commands.objects());
   if (!asked.properties.empty() && asked.properties.size() % 2 == 0) return CL_INVALID_PROPERTY;  // a key alone
   const uint64_t most = session.limits.memory_bytes, taken = session.count.memory_bytes;
-  if (most != 0 && (taken > most || asked.bytes > most - taken))
+  const uint64_t needed = asked.bytes + (session.usm ? asked.alignment : 0);  // emulated: by so much more memory
+  if (needed < asked.bytes || (most != 0 && (taken > most || needed > most - taken)))
     return fn == FnId::clSVMAlloc ? CL_MEM_OBJECT_ALLOCATION_FAILURE : CL_OUT_OF_RESOURCES;
   const Given given =
       fn == FnId::clSVMAlloc ? give_svm(session.cl, asked, args[1].value) : give_usm(session, fn, asked);
@@ -89,7 +90,8 @@ cl_int allocate(FnId fn, const wire::Call& call, std::span<const api::DecodedArg
   if (!given.base) return CL_MEM_OBJECT_ALLOCATION_FAILURE;
   Object object;
   object.kind = ObjectKind::Svm;
-  object.bytes = object.counted = asked.bytes;
+  object.bytes = asked.bytes;
+  object.counted = needed;
   object.svm = std::make_shared<SvmBlock>(session.cl, asked.context, given.base, asked.bytes, given.usm);
   outputs.word(object.svm->address());
   outputs.word(asked.bytes | api::NoContents);

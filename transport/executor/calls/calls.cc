@@ -8,6 +8,7 @@
 #include "transport/executor/calls/allocations.h"
 #include "transport/executor/calls/call_rules.h"
 #include "transport/executor/calls/launches.h"
+#include "transport/usm/functions.h"
 
 namespace gt::exec {
 namespace {
@@ -162,6 +163,8 @@ AnyFunction Calls::function_of(FnId fn) {
     return extension_function(commands_.session(), device_of(commands_.session(), context), fn);
   }
   if (api::fn_info(static_cast<uint16_t>(fn)).attributes.extension) return extensions_.function(fn, args_);
+  if (fn == FnId::clSetKernelExecInfo && commands_.session().usm)
+    return reinterpret_cast<AnyFunction>(&usm::set_exec_info);
   if (fn != FnId::clGetKernelSuggestedLocalWorkSize) return function;
   const std::shared_ptr<Queue> queue = queue_of_call(fn);
   const auto device = queue ? Cl::ask<cl_device_id>(cl.clGetCommandQueueInfo, queue->handle, CL_QUEUE_DEVICE) : nullptr;
@@ -211,6 +214,10 @@ std::shared_ptr<Queue> Calls::queue_of_call(FnId fn) {
 void Calls::note_effects(const wire::Call& call) {
   const FnId fn = fn_of(call);
   if (fn == FnId::clSetUserEventStatus) commands_.objects().note_status(args_[0].value);
+  usm::EmulatedUsm* const usm = commands_.session().usm;
+  if (fn == FnId::clCloneKernel && usm)
+    usm->kernel_cloned(commands_.objects().find(args_[0].value, ObjectKind::Kernel)->as<cl_kernel>(),
+                       commands_.objects().find(call.result, ObjectKind::Kernel)->as<cl_kernel>());
   if (info_of(call).attributes.extension) extensions_.note(fn, args_, outputs_.view(), call.result);
   if (is_barrier(fn) && queue_ && !queue_->in_order) note_barrier(*queue_);
 }

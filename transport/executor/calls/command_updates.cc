@@ -1,6 +1,7 @@
 // Update messages: clUpdateMutableCommandsKHR, in either of its forms.
 #include <deque>
 
+#include "traces/api/later_forms.h"
 #include "transport/executor/calls/extension_calls.h"
 #include "transport/executor/calls/launches.h"
 
@@ -102,17 +103,15 @@ cl_int NativeUpdate::make() {
     all.mutable_dispatch_list = configs_.data();
     return reinterpret_cast<clUpdateMutableCommandsKHR_fn>(function)(buffer_.handle, &all);
   }
-  using Later = cl_int(CL_API_CALL*)(cl_command_buffer_khr, cl_uint, const cl_uint*, const void**);
-  constexpr cl_uint MutableDispatch = 0;  // CL_STRUCTURE_TYPE_MUTABLE_DISPATCH_CONFIG_KHR since then
   std::vector<LaterConfig> later;
   for (const cl_mutable_dispatch_config_khr& c : configs_)
     later.push_back({c.command, c.num_args, c.num_svm_args, 0, c.work_dim, c.arg_list, c.arg_svm_list, nullptr,
                      c.global_work_offset, c.global_work_size, c.local_work_size});
-  const std::vector<cl_uint> types(later.size(), MutableDispatch);
+  const std::vector<cl_uint> types(later.size(), api::LaterDispatchConfig);
   std::vector<const void*> each;
   for (const LaterConfig& config : later) each.push_back(&config);
-  return reinterpret_cast<Later>(function)(buffer_.handle, static_cast<cl_uint>(later.size()), types.data(),
-                                           each.data());
+  return reinterpret_cast<api::LaterUpdate>(function)(buffer_.handle, static_cast<cl_uint>(later.size()), types.data(),
+                                                      each.data());
 }
 
 cl_int update_code(Objects& objects, const wire::Update& m) {

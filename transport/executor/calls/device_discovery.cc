@@ -9,6 +9,7 @@
 
 #include "traces/api/api.h"
 #include "traces/base/clock.h"
+#include "transport/executor/base/usm_functions.h"
 #include "transport/executor/calls/info_filter.h"
 
 namespace gt::exec {
@@ -37,9 +38,6 @@ constexpr struct {
     {"cl_device_info", CL_DEVICE_KERNEL_EXEC_TIMEOUT_NV},
     {"cl_device_info", CL_DEVICE_INTEGRATED_MEMORY_NV},
     {"cl_device_info", 0x4007},  // of cl_nv_device_attribute_query, without a name in headers: copy engines
-    {"cl_device_info", 0x4008},  // PCI bus
-    {"cl_device_info", 0x4009},  // PCI slot
-    {"cl_device_info", 0x400A},  // PCI domain
     {"cl_device_info", CL_DEVICE_BOARD_NAME_AMD},
     {"cl_device_info", CL_DEVICE_SIMD_PER_COMPUTE_UNIT_AMD},
     {"cl_device_info", CL_DEVICE_SIMD_WIDTH_AMD},
@@ -105,7 +103,14 @@ wire::SurveyedDevice device_of(Session& session, ObjectId id, ObjectId platform,
   const auto filter = [&](cl_device_info name, Bytes& value) {
     return filter_device_info(name, session.limits, value);
   };
-  return {id, platform, infos("cl_device_info", session.cl.clGetDeviceInfo, device, filter)};
+  const bool emulated = session.usm && usm::may_be_emulated(session.cl, device);
+  const auto query = [&](cl_device_id of, cl_device_info name, size_t size, void* value, size_t* size_ret) {
+    cl_int code = CL_SUCCESS;
+    const bool ours = emulated && usm::is_about_usm(name) &&
+                      usm::device_info(session.cl, of, name, size, value, size_ret, &code);
+    return ours ? code : session.cl.clGetDeviceInfo(of, name, size, value, size_ret);
+  };
+  return {id, platform, infos("cl_device_info", query, device, filter)};
 }
 
 std::vector<cl_device_id> devices_of(Session& session, cl_platform_id platform) {
@@ -122,11 +127,10 @@ std::vector<cl_device_id> devices_of(Session& session, cl_platform_id platform) 
 // Programs ask for functions of extensions by name, without looking whether the extension is there.
 wire::PlatformFunctions functions_of(const Session& session, ObjectId id, cl_platform_id platform) {
   wire::PlatformFunctions known{id, {}};
-  const auto address = reinterpret_cast<decltype(&::clGetExtensionFunctionAddressForPlatform)>(
-      session.all[api::FnId::clGetExtensionFunctionAddressForPlatform]);
-  for (uint16_t fn = 1; address && fn < api::fn_count(); ++fn) {
+  for (uint16_t fn = 1; fn < api::fn_count(); ++fn) {
     const api::FnInfo& info = api::fn_info(fn);
-    if (info.params && info.attributes.extension && address(platform, info.name)) known.functions.push_back(fn);
+    if (info.params && info.attributes.extension && extension_function(session, platform, static_cast<api::FnId>(fn)))
+      known.functions.push_back(fn);
   }
   return known;
 }

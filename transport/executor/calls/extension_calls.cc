@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "traces/api/api.h"
-#include "traces/api/table.h"
+#include "traces/api/later_forms.h"
 #include "transport/executor/calls/call_rules.h"
 #include "transport/executor/calls/launches.h"
 
@@ -37,36 +37,7 @@ int sync_points_param(FnId fn) {
 
 // The driver's function behind the one that is called. Of this thread: others may serve other clients.
 thread_local AnyFunction later_form = nullptr;
-
-// The table's form of a function whose driver wants properties behind the queue.
-template <class Function>
-struct WithoutProperties;
-template <class Buffer, class... A>
-struct WithoutProperties<cl_int (*)(Buffer, cl_command_queue, A...)> {
-  static cl_int call(Buffer buffer, cl_command_queue queue, A... arguments) {
-    using Later = cl_int(CL_API_CALL*)(Buffer, cl_command_queue, const cl_properties*, A...);
-    return reinterpret_cast<Later>(later_form)(buffer, queue, nullptr, arguments...);
-  }
-};
-
-AnyFunction without_properties(FnId fn) {
-  switch (fn) {
-#define GT_WITHOUT(NAME) \
-  case FnId::NAME:       \
-    return reinterpret_cast<AnyFunction>(&WithoutProperties<api::FnPointer<FnId::NAME>>::call);
-    GT_WITHOUT(clCommandBarrierWithWaitListKHR)
-    GT_WITHOUT(clCommandCopyBufferKHR)
-    GT_WITHOUT(clCommandCopyBufferRectKHR)
-    GT_WITHOUT(clCommandCopyBufferToImageKHR)
-    GT_WITHOUT(clCommandCopyImageKHR)
-    GT_WITHOUT(clCommandCopyImageToBufferKHR)
-    GT_WITHOUT(clCommandFillBufferKHR)
-    GT_WITHOUT(clCommandFillImageKHR)
-#undef GT_WITHOUT
-    default:
-      return nullptr;  // it has always had its own
-  }
-}
+AnyFunction behind(FnId) { return later_form; }
 
 const api::DecodedArg* first_handle(ExtensionCalls::Args args, ObjectKind kind) {
   const auto it = std::find_if(args.begin(), args.end(), [kind](const api::DecodedArg& arg) {
@@ -79,7 +50,7 @@ const api::DecodedArg* first_handle(ExtensionCalls::Args args, ObjectKind kind) 
 
 std::shared_ptr<const ExtensionDriver> ExtensionCalls::driver(cl_device_id device) {
   std::shared_ptr<const ExtensionDriver>& known = drivers_[device];
-  if (!known) known = std::make_shared<ExtensionDriver>(commands_.session().all, commands_.cl(), device);
+  if (!known) known = std::make_shared<ExtensionDriver>(commands_.session(), device);
   return known;
 }
 
@@ -145,8 +116,8 @@ AnyFunction ExtensionCalls::function(FnId fn, Args args) {
   if (!driver) return nullptr;
   if (fn == FnId::clCommandNDRangeKernelKHR) take_kernel(args);
   later_form = (*driver)[fn];
-  const bool differs = later_form && driver->commands_have_properties() && without_properties(fn);
-  return differs ? without_properties(fn) : later_form;
+  const bool differs = later_form && driver->commands_have_properties() && api::lacks_properties(fn);
+  return differs ? api::without_properties<&behind>(fn) : later_form;
 }
 
 void ExtensionCalls::take_kernel(Args args) {
@@ -154,8 +125,10 @@ void ExtensionCalls::take_kernel(Args args) {
   const auto clone = reinterpret_cast<decltype(&::clCloneKernel)>(commands_.session().all[FnId::clCloneKernel]);
   const api::DecodedArg* const arg = first_handle(args, ObjectKind::Kernel);
   if (!clone || !arg) return;
+  const auto kernel = commands_.objects().find(arg->value, arg->kind)->as<cl_kernel>();
+  if (usm::EmulatedUsm* const usm = commands_.session().usm) usm->tell(kernel);
   cl_int code = CL_SUCCESS;
-  recorded_kernel_ = clone(commands_.objects().find(arg->value, arg->kind)->as<cl_kernel>(), &code);
+  recorded_kernel_ = clone(kernel, &code);
 }
 
 void ExtensionCalls::drop_kernel() {

@@ -85,7 +85,9 @@ constexpr Range Hidden[] = {
     {0x12AB, 0x12AC},  // command buffers of several devices
     {0x2031, 0x2031},  // cl_khr_terminate_context
     {0x204D, 0x204F}, {0x2052, 0x2052},  // external memory and semaphores
+    {0x4008, 0x400A},  // NVIDIA: bus, slot and domain, as of cl_khr_pci_bus_info below
     {0x4036, 0x4036},  // AMD: how far the device's clock is from the host's, and...
+    {0x4037, 0x4037},  // ...its place on the bus, and...
     {0x4039, 0x4039},  // ...the memory that is free at the moment
     {0x4054, 0x4058},  // cl_ext_device_fission
     {0x40B6, 0x40B7},  // ARM's shared memory

@@ -158,9 +158,15 @@ void Launches::run(const wire::Launch& m) {
   cl_int code = CL_SUCCESS;
   {
     const auto lock = lock_driver(commands_.session(), *queue);
-    code = commands_.cl().clEnqueueNDRangeKernel(
-        queue->handle, kernel->as<cl_kernel>(), m.dimensions, offset, sizes(m.global), local,
-        static_cast<cl_uint>(waits.size()), waits.empty() ? nullptr : waits.data(), m.event ? &event : nullptr);
+    const auto enqueue = [&](usm::EmulatedUsm::Waits w, cl_event* e) {
+      return commands_.cl().clEnqueueNDRangeKernel(queue->handle, kernel->as<cl_kernel>(), m.dimensions, offset,
+                                                   sizes(m.global), local, w.count, w.list, e);
+    };
+    const usm::EmulatedUsm::Waits all{static_cast<cl_uint>(waits.size()), waits.empty() ? nullptr : waits.data()};
+    cl_event* const given = m.event ? &event : nullptr;
+    usm::EmulatedUsm* const usm = commands_.session().usm;
+    const bool concerns = usm && usm->concerns(kernel->as<cl_kernel>());
+    code = concerns ? usm->launch(queue->handle, kernel->as<cl_kernel>(), all, given, enqueue) : enqueue(all, given);
   }
   if (code != CL_SUCCESS) return commands_.fail(Fn, code, m.queue, m.event);
   if (m.event) commands_.name_event(m.event, event, queue, before);

@@ -1,0 +1,14 @@
+// Unified shared memory for a client whose devices' drivers have none (transport/usm), where it asked for that: one
+// emulation for the process, of one driver's functions (a loader's are those of all).
+// Thread safety: any thread.
+#pragma once
+
+#include "transport/executor/base/cl.h"
+#include "transport/usm/emulated_usm.h"
+
+namespace gt::exec {
+
+// Never destroyed. nullptr: the driver is older than OpenCL 2.0, or another one of this process has the emulation.
+usm::EmulatedUsm* emulated_usm(const Cl& cl, usm::Host host);
+
+}  // namespace gt::exec
