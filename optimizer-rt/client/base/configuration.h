@@ -11,8 +11,8 @@
 //   GTRACE_DEDUP            may large writes go by name? auto (the default): where it pays; always: for tests; never
 //   GTRACE_SYNC_ERRORS=1    each command waits for its end (2 s at most) and returns the error itself
 //
-// Thread safety: any thread. spreads(), emulates_usm(), sync_errors() and dedup() are constants after the first call; the
-// others look at the environment, and credentials() at the token's file, each time.
+// Thread safety: any thread. spreads(), emulates_usm(), sync_errors() and dedup() are constants after the first call;
+// the others look at the environment, and credentials() at the token's file, each time.
 #pragma once
 
 #include <cstdint>
