@@ -40,7 +40,8 @@ def test_goptimize():
     good(GANALYZE, "trace.db", "-o", "app.gprofile")
     optimized = good(GOPTIMIZE, "run", "--profile", "app.gprofile", "--stage", "always", "--", *COMMAND)
     same(answer(optimized), answer(good(*COMMAND)), "stdout")
-    check("staged:" in optimized.err_text, "nothing was staged")
+    # Which of the two depends on when a block is used again, and so on how busy the machine is.
+    check(any(how in optimized.err_text for how in ("staged:", "pinned on reuse:")), "nothing was staged, nor pinned")
 
 
 def test_gproxy():
