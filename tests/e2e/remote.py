@@ -99,8 +99,9 @@ def test_local_devices_stay_native():
             nothing = {"moves": 0, "bytes": 0}
             same(report["moved"], dict.fromkeys(("directly", "through_us", "here", "by_devices"), nothing), "moves")
             used = device == "1"
-            same(report["remote"], {"urls": p.url, "devices": 1, "contexts": used, "zero_copy": {"transfers": 0, "bytes": 0}},
-                 "the report")
+            same(report["remote"], {"urls": p.url, "devices": 1, "contexts": used,
+                                    "dedup": {"chunks": 0, "bytes_not_sent": 0, "bytes_missed": 0},
+                                    "zero_copy": {"transfers": 0, "bytes": 0}}, "the report")
             same("none of them used" in outcome.err_text, not used, f"it is said that remote devices were not used: {outcome.err_text}")
             check(used or "(--order remote-first, or --only remote)" in outcome.err_text, outcome.err_text)
 
