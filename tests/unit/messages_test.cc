@@ -53,6 +53,7 @@ TEST_CASE("fields that were appended need not come, but come whole") {
   surveyed.reply = 4;
   surveyed.functions = {{FirstSurveyed, {7, 8}}};
   surveyed.types = {{FirstSurveyed, -1, -31, -1}};
+  surveyed.chunks = {5, 6, 7, 8};
   Bytes built, told;
   encode(build, built);
   encode(surveyed, told);
@@ -65,20 +66,25 @@ TEST_CASE("fields that were appended need not come, but come whole") {
   CHECK(all.functions[0].functions == std::vector<uint16_t>{7, 8});
   REQUIRE(all.types.size() == 1);
   CHECK(all.types[0].unknown == -31);
+  CHECK(all.chunks.forms == 8);
   // As they were before.
   const size_t functions = sizeof(uint32_t) + sizeof(ObjectId) + sizeof(uint32_t) + 2 * sizeof(uint16_t);
   const size_t types = sizeof(uint32_t) + sizeof(ObjectId) + 3 * sizeof(int32_t);
+  const size_t chunks = 4 * sizeof(uint32_t);
   CHECK(decode(ByteView(built).first(built.size() - 1), whole));
   CHECK(whole.how == Build::Options::Adapted);
   CHECK(whole.options == "-w");
-  CHECK(decode(ByteView(told).first(told.size() - types), all));
+  CHECK(decode(ByteView(told).first(told.size() - chunks), all));
+  CHECK(all.chunks.piece_bytes == 0);
+  CHECK(all.types.size() == 1);
+  CHECK(decode(ByteView(told).first(told.size() - chunks - types), all));
   CHECK(all.types.empty());
   CHECK(all.functions.size() == 1);
-  CHECK(decode(ByteView(told).first(told.size() - types - functions), all));
+  CHECK(decode(ByteView(told).first(told.size() - chunks - types - functions), all));
   CHECK(all.functions.empty());
   CHECK(all.reply == 4);
-  for (size_t n = 1; n < types + functions; ++n) {
-    if (n != types) CHECK_FALSE(decode(ByteView(told).first(told.size() - n), all));
+  for (size_t n = 1; n < chunks + types + functions; ++n) {
+    if (n != chunks && n != chunks + types) CHECK_FALSE(decode(ByteView(told).first(told.size() - n), all));
   }
 }
 
