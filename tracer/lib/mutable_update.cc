@@ -25,8 +25,7 @@ uint64_t value_of(const MutableArg& arg) {
   return value;
 }
 
-template <class Dispatch>
-void record_dispatch(uint16_t fn, const Dispatch& dispatch) {
+void record_dispatch(uint16_t fn, const LaterMutableDispatch& dispatch) {
   const auto tell = [&](const MutableArg& arg, CommandArgKind kind, uint64_t value) {
     const auto command = reinterpret_cast<uint64_t>(dispatch.command);
     record(RecordType::CommandArg, fn, ticks(), command, kind, arg.index, arg.size, value);
@@ -55,7 +54,7 @@ void record_update(uint16_t fn, const void* config) {
   if (config && config == t_update_list) return record_list(fn, *t_update_list);
   const auto* all = static_cast<const MutableConfig*>(config);
   if (!all || !readable(all, sizeof *all)) return;
-  each(all->list, all->dispatches, [fn](const MutableDispatch& dispatch) { record_dispatch(fn, dispatch); });
+  each(all->list, all->dispatches, [fn](const MutableDispatch& dispatch) { record_dispatch(fn, dispatch.of); });
 }
 
 }  // namespace gt::tracer

@@ -17,18 +17,6 @@ struct MutableArg {
   size_t size;
   const void* value;  // of SVM: the pointer itself
 };
-struct MutableDispatch {
-  cl_uint type;
-  const void* next;
-  void* command;
-  cl_uint args, svm_args, exec_infos, work_dim;
-  const MutableArg* arg_list;
-  const MutableArg* svm_list;
-  const void* exec_info_list;
-  const size_t* global_work_offset;
-  const size_t* global_work_size;
-  const size_t* local_work_size;
-};
 struct LaterMutableDispatch {
   void* command;
   cl_uint args, svm_args, exec_infos, work_dim;
@@ -38,6 +26,11 @@ struct LaterMutableDispatch {
   const size_t* global_work_offset;
   const size_t* global_work_size;
   const size_t* local_work_size;
+};
+struct MutableDispatch {
+  cl_uint type;
+  const void* next;
+  LaterMutableDispatch of;
 };
 struct MutableConfig {
   cl_uint type;

@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "traces/base/positioned_io.h"
+
 namespace gt::contents {
 
 namespace {
@@ -24,19 +26,6 @@ bool same(const Hash& stated, ByteView bytes) {
 
 Status unreadable(int err) {
   return err ? system_error("cannot read", err) : Status(Kind::Corrupt, "it ends too early");
-}
-
-bool pread_all(int fd, uint64_t offset, size_t bytes, uint8_t* out) {
-  while (bytes > 0) {
-    const ssize_t n = ::pread(fd, out, bytes, static_cast<off_t>(offset));
-    if (n < 0 && errno == EINTR) continue;
-    if (n == 0) errno = 0;
-    if (n <= 0) return false;
-    out += n;
-    offset += static_cast<uint64_t>(n);
-    bytes -= static_cast<size_t>(n);
-  }
-  return true;
 }
 
 }  // namespace
@@ -146,7 +135,7 @@ Result<ContentReader> ContentReader::open(const std::string& path, std::string_v
   const auto size = static_cast<uint64_t>(found.st_size);
   FileHeader header;
   if (size < sizeof header) return foreign("too short");
-  if (!pread_all(file.get(), 0, sizeof header, reinterpret_cast<uint8_t*>(&header))) return unreadable(errno).at(path);
+  if (!pread_all(file.get(), 0, sizeof header, &header)) return unreadable(errno).at(path);
   if (std::string_view(header.magic, sizeof header.magic) != Magic) return foreign("it begins otherwise");
   if (header.version > FormatVersion)
     return Status(Kind::Unsupported, "made by a later version of gtrace (format " + std::to_string(header.version) +

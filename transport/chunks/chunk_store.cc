@@ -1,12 +1,13 @@
 #include "transport/chunks/chunk_store.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+
+#include "traces/base/positioned_io.h"
 
 namespace gt::chunks {
 namespace {
@@ -19,30 +20,6 @@ uint64_t now_ns() {
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME, &now);
   return static_cast<uint64_t>(now.tv_sec) * Second_ns + static_cast<uint64_t>(now.tv_nsec);
-}
-
-bool read_all(int fd, void* to, size_t bytes, uint64_t at) {
-  for (auto* p = static_cast<char*>(to); bytes > 0;) {
-    const ssize_t n = ::pread(fd, p, bytes, static_cast<off_t>(at));
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    p += n;
-    at += static_cast<uint64_t>(n);
-    bytes -= static_cast<size_t>(n);
-  }
-  return true;
-}
-
-bool write_all(int fd, const void* from, size_t bytes, uint64_t at) {
-  for (const auto* p = static_cast<const char*>(from); bytes > 0;) {
-    const ssize_t n = ::pwrite(fd, p, bytes, static_cast<off_t>(at));
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    p += n;
-    at += static_cast<uint64_t>(n);
-    bytes -= static_cast<size_t>(n);
-  }
-  return true;
 }
 
 uint64_t index_end(uint64_t places) {
@@ -92,13 +69,13 @@ Status ChunkStore::read_index(uint64_t file_bytes) {
   const StoreHeader expected = header_of(places);
   StoreHeader header{};
   const size_t bytes = places * sizeof(Entry);
-  const bool sound = read_all(file_.get(), &header, sizeof header, 0) &&
+  const bool sound = pread_all(file_.get(), 0, sizeof header, &header) &&
                      std::memcmp(&header, &expected, sizeof header) == 0 &&
-                     read_all(file_.get(), entries_.data(), bytes, HeaderBytes);
+                     pread_all(file_.get(), HeaderBytes, bytes, entries_.data());
   if (!sound) {
     std::fill(entries_.begin(), entries_.end(), Entry());
-    if (!write_all(file_.get(), entries_.data(), bytes, HeaderBytes) ||
-        !write_all(file_.get(), &expected, sizeof expected, 0))
+    if (!pwrite_all(file_.get(), HeaderBytes, bytes, entries_.data()) ||
+        !pwrite_all(file_.get(), 0, sizeof expected, &expected))
       return system_error("a store of chunks", errno);
   }
   const uint64_t now = now_ns();
@@ -112,7 +89,7 @@ Status ChunkStore::read_index(uint64_t file_bytes) {
 }
 
 bool ChunkStore::write_entry(Place place, const Entry& entry) {
-  return write_all(file_.get(), &entry, sizeof entry, at_entry(place));
+  return pwrite_all(file_.get(), at_entry(place), sizeof entry, &entry);
 }
 
 // What the file says of a place is what we know of it.
@@ -142,7 +119,7 @@ void ChunkStore::touch(Place place) {
   entry.used_ns = now;
   by_use_.insert({now, place});
   Entry in_file;
-  if (now < before + Second_ns || !read_all(file_.get(), &in_file, sizeof in_file, at_entry(place))) return;
+  if (now < before + Second_ns || !pread_all(file_.get(), at_entry(place), sizeof in_file, &in_file)) return;
   if (in_file.name == entry.name) write_entry(place, entry);
 }
 
@@ -151,13 +128,13 @@ bool ChunkStore::read(const Name& name, void* to, size_t bytes) {
   if (found == names_.end()) return false;
   const Place place = found->second;
   if (entries_[place].bytes != bytes) return false;
-  if (read_all(file_.get(), to, bytes, at_piece(place)) &&
+  if (pread_all(file_.get(), at_piece(place), bytes, to) &&
       namer_->name({static_cast<const uint8_t*>(to), bytes}) == name)
     return touch(place), true;
   forget(place);
   // Damaged, or others are writing there. Without its entry nobody takes it for sound.
   Entry in_file;
-  if (read_all(file_.get(), &in_file, sizeof in_file, at_entry(place)) && in_file.name == name)
+  if (pread_all(file_.get(), at_entry(place), sizeof in_file, &in_file) && in_file.name == name)
     write_entry(place, Entry());
   return false;
 }
@@ -168,7 +145,7 @@ bool ChunkStore::choose(Place& place) {
   for (int i = 0; i < Tries; ++i) {
     place = free_.empty() ? by_use_.begin()->second : *free_.begin();
     Entry in_file;
-    if (!read_all(file_.get(), &in_file, sizeof in_file, at_entry(place))) return false;
+    if (!pread_all(file_.get(), at_entry(place), sizeof in_file, &in_file)) return false;
     const Entry& known = entries_[place];
     if (in_file.bytes == known.bytes && in_file.name == known.name && in_file.used_ns <= known.used_ns) break;
     in_file.used_ns = std::min(in_file.used_ns, now_ns());
@@ -187,7 +164,8 @@ bool ChunkStore::add(const Name& name, ByteView piece) {
   if (names_.contains(name)) return true;  // others have added it
   bool written = chosen && write_entry(place, Entry());
   forget(place);
-  written = written && write_all(file_.get(), piece.data(), piece.size(), at_piece(place)) && write_entry(place, entry);
+  written = written && pwrite_all(file_.get(), at_piece(place), piece.size(), piece.data()) &&
+            write_entry(place, entry);
   if (written) return take_over(place, entry), true;
   constexpr uint64_t Pause_ns = 5 * Second_ns;
   paused_until_ns_ = now_ns() + Pause_ns;

@@ -145,13 +145,16 @@ auto Replayer::measured(Make make) {
   return answer;
 }
 
-Status Replayer::call_driver(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
-                             AnyFunction function) {
+// The call that is encoded.
+api::Invoked Replayer::invoke(uint16_t fn, AnyFunction function) {
   outputs_.view().clear();
   context_.arena.clear();
-  const api::Invoked invoked = measured([&] {
-    return api::invoke(static_cast<FnId>(shape.fn), encoder_.inputs(), function, context_, outputs_);
-  });
+  return api::invoke(static_cast<FnId>(fn), encoder_.inputs(), function, context_, outputs_);
+}
+
+Status Replayer::call_driver(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
+                             AnyFunction function) {
+  const api::Invoked invoked = measured([&] { return invoke(shape.fn, function); });
   if (invoked == api::Invoked::Damaged) return not_made(shape, plan, values, "what it was given contradicts itself");
   if (invoked == api::Invoked::TooLarge) return not_made(shape, plan, values, "it needs more memory than there is");
   if (world_.untouched.any()) note_touched(shape, plan, values);
@@ -291,10 +294,7 @@ Launch Replayer::launch_of(const model::Shape& shape, const ShapePlan& plan, std
       launch.objects.push_back({a.param - uint32_t{model::ParamKernelArg}, a.cls, values[plan.value_at[i]]});
   }
   launch.again = [this, &shape, function]() -> Status {
-    outputs_.view().clear();
-    context_.arena.clear();
-    const bool made =
-        api::invoke(static_cast<FnId>(shape.fn), encoder_.inputs(), function, context_, outputs_) == api::Invoked::Done;
+    const bool made = invoke(shape.fn, function) == api::Invoked::Done;
     return made ? Status() : Status(Kind::OpenCl, "the launch cannot be repeated");
   };
   return launch;

@@ -68,6 +68,7 @@ class Replayer : api::ObjectMap {
                      AnyFunction function);
   Status conclude(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
                   AnyFunction function);
+  api::Invoked invoke(uint16_t fn, AnyFunction function);
   template <class Make>
   auto measured(Make make);
   Launch launch_of(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,

@@ -95,12 +95,9 @@ bool Replayer::make_without(const char* param, const model::Shape& shape, const 
   const bool encoded = encoder_.encode(shape, plan, values, late_);
   encoder_.leave_out(nullptr);
   if (!encoded) return false;
-  outputs_.view().clear();
-  context_.arena.clear();
   made_.clear();
-  const auto fn = static_cast<FnId>(shape.fn);
-  return api::invoke(fn, encoder_.inputs(), function, context_, outputs_) == api::Invoked::Done &&
-         api::decode_outputs(fn, outputs_.view(), made_) && judge(plan, values).ok();
+  return invoke(shape.fn, function) == api::Invoked::Done &&
+         api::decode_outputs(static_cast<FnId>(shape.fn), outputs_.view(), made_) && judge(plan, values).ok();
 }
 
 Status Replayer::bridge_binary(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
