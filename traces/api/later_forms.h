@@ -5,10 +5,14 @@
 //
 // Traces and links carry the form of the table, whatever the driver has. A driver's version of the extension says which
 // form its functions have. No properties of these commands are defined.
-// Thread safety: types and constants.
+// Thread safety: any thread.
 #pragma once
 
 #include <CL/cl.h>
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
 
 #include "traces/api/table.h"
 
@@ -18,6 +22,19 @@ constexpr const char* CommandBuffers = "cl_khr_command_buffer";
 constexpr const char* MutableDispatch = "cl_khr_command_buffer_mutable_dispatch";
 constexpr cl_version CommandsHaveProperties = CL_MAKE_VERSION(0, 9, 5);  // of CommandBuffers
 constexpr cl_version UpdatesAreLists = CL_MAKE_VERSION(0, 9, 2);         // of MutableDispatch
+
+// Of a device; 0: it does not have the extension, or tells no versions.
+inline cl_version extension_version(FnPointer<FnId::clGetDeviceInfo> ask, cl_device_id device, const char* extension) {
+  constexpr size_t Most = 1024;
+  size_t bytes = 0;
+  if (ask(device, CL_DEVICE_EXTENSIONS_WITH_VERSION, 0, nullptr, &bytes) != CL_SUCCESS) return 0;
+  std::vector<cl_name_version> all(std::min(bytes / sizeof(cl_name_version), Most));
+  const size_t room = all.size() * sizeof(cl_name_version);
+  if (all.empty() || ask(device, CL_DEVICE_EXTENSIONS_WITH_VERSION, room, all.data(), nullptr) != CL_SUCCESS) return 0;
+  for (const cl_name_version& one : all)
+    if (std::strncmp(one.name, extension, sizeof one.name) == 0) return one.version;
+  return 0;
+}
 
 // clCommandNDRangeKernelKHR has always had its properties; clCommandSVM...KHR have them in the table, too.
 #define GT_WITHOUT_PROPERTIES(X)     \

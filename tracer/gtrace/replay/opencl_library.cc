@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -27,17 +28,9 @@ bool commands_have_properties(const OpenClLibrary& cl, cl_platform_id platform) 
   if (!list || !ask || list(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &count) != CL_SUCCESS) return false;
   std::vector<cl_device_id> devices(count);
   if (list(platform, CL_DEVICE_TYPE_ALL, count, devices.data(), nullptr) != CL_SUCCESS) return false;
-  for (const cl_device_id device : devices) {
-    size_t bytes = 0;
-    if (ask(device, CL_DEVICE_EXTENSIONS_WITH_VERSION, 0, nullptr, &bytes) != CL_SUCCESS) continue;
-    std::vector<cl_name_version> all(bytes / sizeof(cl_name_version));
-    const size_t room = all.size() * sizeof(cl_name_version);
-    if (ask(device, CL_DEVICE_EXTENSIONS_WITH_VERSION, room, all.data(), nullptr) != CL_SUCCESS) continue;
-    for (const cl_name_version& e : all)
-      if (std::strncmp(e.name, api::CommandBuffers, sizeof e.name) == 0 && e.version >= api::CommandsHaveProperties)
-        return true;
-  }
-  return false;
+  return std::any_of(devices.begin(), devices.end(), [&](cl_device_id device) {
+    return api::extension_version(ask, device, api::CommandBuffers) >= api::CommandsHaveProperties;
+  });
 }
 
 }  // namespace

@@ -13,9 +13,6 @@ namespace gt::exec {
 
 struct Session;
 
-// Of a device; 0: it does not have the extension, or tells no versions.
-cl_version extension_version(const Cl& cl, cl_device_id device, const char* extension);
-
 class ExtensionDriver {
  public:
   ExtensionDriver(const Session& session, cl_device_id device);
