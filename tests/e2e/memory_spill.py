@@ -28,6 +28,7 @@ LITTLE_MEMORY = 200 << 20  # an eighth of it for records that wait, an eighth of
 MUCH = 128 << 20  # where there is enough, this may wait
 MANY_PAIRS = 12_000_000  # more than that and what is in use beside it
 TWO_RINGS = 2 << 20  # that a spool has from the beginning
+LITTLE = 4 << 20  # where there is little, this may: no less is moved
 TAKEN = 32 << 20  # more than a spool holds of records that were taken and whose segments were not given back yet
 
 
@@ -97,10 +98,10 @@ def late(pairs, waiting, moved=True, **options):
 
 
 def test_the_same_as_an_independent_log():
-    pairs = 300_000  # more than may wait in memory when there is little
+    pairs = 700_000  # 8 bytes a call: more than twice what may wait in memory when there is little
     _, ours = log(LOOP, "--pairs", str(pairs), *RANDOM, env=FAKE)
     with memory_cgroup(LITTLE_MEMORY) as join:
-        late(pairs, 4 << 20, preexec_fn=join)
+        late(pairs, 2 * LITTLE, preexec_fn=join)  # the spool holds more than records
     found = facts()
     check(int(found["spilled_bytes"]) > 1 << 20, f"{found['spilled_bytes']} bytes went through the file")
     pathlib.Path("expanded").write_bytes(good(GTRACE, "expand", "--json", "trace.db").out)
