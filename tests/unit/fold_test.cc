@@ -7,6 +7,8 @@
 #include <functional>
 #include <random>
 
+#include "traces/model/folded/rounds.h"
+
 using namespace gt;
 using namespace gt::model;
 
@@ -35,23 +37,34 @@ std::vector<Node> fold(const Events& events, size_t snapshot_every = 0) {
   return folder.snapshot();
 }
 
-bool same(const std::vector<Node>& nodes, const Events& events) {
+// `most`: of the calls of a loop that are read in one go, a number is drawn below it; 0: none is.
+bool same(const std::vector<Node>& nodes, const Events& events, uint64_t most = 0) {
   size_t at = 0;
   bool equal = true;
-  const bool sound =
-      expand(nodes, widths_of(events), [&](ShapeId shape, std::span<const int64_t> values) {
-        equal = at < events.size() && events[at].shape == shape &&
-                std::equal(values.begin(), values.end(), events[at].values.begin(),
-                           events[at].values.end());
-        ++at;
-        return equal;
-      });
+  const auto visit = [&](ShapeId shape, std::span<const int64_t> values) {
+    equal = at < events.size() && events[at].shape == shape && std::ranges::equal(values, events[at].values);
+    ++at;
+    return equal;
+  };
+  std::mt19937_64 random(events.size());
+  const auto read = [&](Rounds& rounds) {
+    const uint64_t calls = std::min(random() % most, rounds.left() * rounds.size());
+    for (uint64_t i = 0; equal && i < calls; ++i) {
+      const size_t call = i % rounds.size();
+      equal = rounds.read(call) && visit(rounds.node(call).shape, rounds.row(call));
+      if (call + 1 == rounds.size()) rounds.end_round();
+    }
+    rounds.end_within(calls % rounds.size());
+    return equal;
+  };
+  const bool sound = expand(nodes, widths_of(events), visit, most > 0 ? RoundsVisitor(read) : RoundsVisitor());
   return sound && equal && at == events.size();
 }
 
 void check_lossless(const Events& events, size_t snapshot_every = 0) {
   const std::vector<Node> nodes = fold(events, snapshot_every);
   REQUIRE(same(nodes, events));
+  for (const uint64_t most : {1, 2, 7, 100, 1'000'000}) REQUIRE(same(nodes, events, most));
   CHECK(event_count(nodes) == events.size());
   ByteWriter out;
   encode_nodes(out, nodes);

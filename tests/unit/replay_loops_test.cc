@@ -28,6 +28,7 @@ struct Arguments {
     of.push_back(std::make_unique<std::array<uint8_t, 8>>());
     of.back()->fill(0xee);
     PlainCall call;
+    call.shape = 1;
     call.row = {slot, number, 0};
     call.numbers = {{1, 4, of.back()->data()}};
     std::memcpy(of.back()->data(), &number, 4);
@@ -44,13 +45,8 @@ int32_t number_in(const PlainCall& call) {
 
 uint8_t behind_it(const PlainCall& call) { return static_cast<const uint8_t*>(call.numbers.front().place)[4]; }
 
-PlainCall* find(PlainCalls& calls, const std::vector<int64_t>& row, uint64_t changes = 0, const Node* node = nullptr,
-                ShapeId shape = 1) {
-  WalkedEvent e;
-  e.shape = shape;
-  e.values = row;
-  e.node = node;
-  return calls.find(e, changes);
+PlainCall* find(PlainCalls& calls, const std::vector<int64_t>& row, uint64_t changes = 0, ShapeId shape = 1) {
+  return calls.find(shape, row, changes);
 }
 
 TEST_CASE("a call is made again with other numbers, and with nothing else other") {
@@ -58,7 +54,7 @@ TEST_CASE("a call is made again with other numbers, and with nothing else other"
   Arguments arguments;
   PlainCalls calls(trace, true);
   CHECK(find(calls, {3, 5, 0}) == nullptr);
-  calls.keep(1, arguments.call_of(3, 5));
+  calls.keep(arguments.call_of(3, 5));
   for (const int64_t number : {5, 6, -7, 5}) {
     const PlainCall* const call = find(calls, {3, number, 0});
     REQUIRE(call);
@@ -69,7 +65,7 @@ TEST_CASE("a call is made again with other numbers, and with nothing else other"
   CHECK(find(calls, {3, 5, -5}) == nullptr);   // it failed
   CHECK(find(calls, {3, 5}) == nullptr);       // a damaged row
   CHECK(find(calls, {3, 5, 0}, 1) == nullptr);  // the name stands for something else
-  CHECK(find(calls, {3, 5, 0}, 0, nullptr, 0) == nullptr);
+  CHECK(find(calls, {3, 5, 0}, 0, 0) == nullptr);
 }
 
 Node node_of(Series slot, Series number) {
@@ -80,61 +76,92 @@ Node node_of(Series slot, Series number) {
   return node;
 }
 
-TEST_CASE("two nodes' calls with the same arguments, but for numbers, do not get each other's") {
+// A loop of calls, and where a reader of it stands.
+struct Loop {
+  std::vector<uint64_t> counters = {0};
+  std::vector<NodeReader> readers;
+  Rounds rounds;
+
+  explicit Loop(const std::vector<Node>& nodes)
+      : readers(readers_of(nodes, counters)), rounds(readers, counters, 1000) {}
+
+  static std::vector<NodeReader> readers_of(const std::vector<Node>& nodes, const std::vector<uint64_t>& counters) {
+    std::vector<NodeReader> out;
+    for (const Node& n : nodes) {
+      for (SeriesCursor& v : out.emplace_back(n, 1).values) REQUIRE(v.begin(1, counters));
+    }
+    return out;
+  }
+  void make(size_t at, const PlainStep& step) {
+    REQUIRE(rounds.read(at));
+    take_numbers(step, rounds.row(at));
+  }
+};
+
+TEST_CASE("two calls of a loop with the same arguments, but for numbers, do not get each other's") {
   const Trace trace = trace_of(2);
   Arguments arguments;
   PlainCalls calls(trace, true);
-  calls.keep(1, arguments.call_of(3, 5));
-  const Node counts = node_of(Series(3), affine(7, 3)), same = node_of(Series(3), Series(11));
+  calls.keep(arguments.call_of(3, 5));
+  const std::vector<Node> nodes = {node_of(Series(3), affine(7, 3)), node_of(Series(3), Series(11))};
+  Loop loop(nodes);
+  std::vector<PlainStep> found;
+  REQUIRE(calls.find_all(loop.rounds, 0, found));
+  REQUIRE(found.size() == 2);
   for (int64_t i = 0; i < 5; ++i) {
-    const PlainCall* call = find(calls, {3, 7 + 3 * i, 0}, 0, &counts);
-    REQUIRE(call);
-    CHECK(number_in(*call) == 7 + 3 * i);
-    call = find(calls, {3, 11, 0}, 0, &same);
-    REQUIRE(call);
-    CHECK(number_in(*call) == 11);
-    CHECK(call->row[1] == 11);
+    loop.make(0, found[0]);
+    CHECK(number_in(*found[0].kept) == 7 + 3 * i);
+    loop.make(1, found[1]);
+    CHECK(number_in(*found[1].kept) == 11);
+    CHECK(found[1].kept->row[1] == 11);
+    loop.rounds.end_round();
   }
-  CHECK(find(calls, {3, 7, 0}, 1, &counts) == nullptr);
+  CHECK(!calls.find_all(loop.rounds, 1, found));  // the name stands for something else
 }
 
-TEST_CASE("a node whose objects vary is compared each time") {
+TEST_CASE("of a loop's calls only the numbers are written that vary") {
+  const Trace trace = trace_of(3);
+  Arguments arguments;
+  PlainCalls calls(trace, true);
+  calls.keep(arguments.call_of(3, 5));
+  calls.keep(arguments.call_of(4, 6));
+  const std::vector<Node> nodes = {node_of(Series(3), Series(8)), node_of(Series(4), affine(0, 2))};
+  Loop loop(nodes);
+  std::vector<PlainStep> found;
+  REQUIRE(calls.find_all(loop.rounds, 0, found));
+  CHECK(found[0].moving.empty());
+  CHECK(number_in(*found[0].kept) == 8);  // now, and in all rounds
+  REQUIRE(found[1].moving.size() == 1);
+  for (int32_t i = 0; i < 3; ++i, loop.rounds.end_round()) {
+    loop.make(1, found[1]);
+    CHECK(number_in(*found[1].kept) == 2 * i);
+  }
+}
+
+TEST_CASE("a loop in which objects vary, or that has a call which is not kept, is compared call by call") {
   const Trace trace = trace_of(2);
   Arguments arguments;
   PlainCalls calls(trace, true);
-  calls.keep(1, arguments.call_of(3, 5));
-  calls.keep(1, arguments.call_of(4, 5));
-  const Node swaps = node_of(periodic({3, 4}), affine(0, 1));
-  for (int64_t i = 0; i < 6; ++i) {
-    const PlainCall* const call = find(calls, {3 + i % 2, i, 0}, 0, &swaps);
-    REQUIRE(call);
-    CHECK(call->row == std::vector<int64_t>{3 + i % 2, i, 0});
-  }
-  CHECK(find(calls, {5, 0, 0}, 0, &swaps) == nullptr);
-}
-
-TEST_CASE("what a node is known by goes with its call") {
-  const Trace trace = trace_of(2);
-  Arguments arguments;
-  PlainCalls calls(trace, true);
-  calls.keep(1, arguments.call_of(3, 5));
-  const Node counts = node_of(Series(3), affine(7, 3));
-  CHECK(find(calls, {3, 7, 0}, 0, &counts));
-  for (int64_t slot = 10; slot < 14; ++slot) calls.keep(1, arguments.call_of(slot, 5));  // the first has gone
-  CHECK(find(calls, {3, 10, 0}, 0, &counts) == nullptr);
+  calls.keep(arguments.call_of(3, 5));
+  calls.keep(arguments.call_of(4, 5));
+  std::vector<PlainStep> found;
+  CHECK(calls.find_all(Loop({node_of(Series(3), affine(0, 1))}).rounds, 0, found));
+  CHECK(calls.find_all(Loop({node_of(Series(4), affine(0, 1)), node_of(Series(3), Series(0))}).rounds, 0, found));
+  CHECK(!calls.find_all(Loop({node_of(periodic({3, 4}), affine(0, 1))}).rounds, 0, found));
+  CHECK(!calls.find_all(Loop({node_of(Series(3), affine(0, 1)), node_of(Series(5), Series(0))}).rounds, 0, found));
 }
 
 TEST_CASE("calls that take turns are kept beside each other") {
   const Trace trace = trace_of(2);
   Arguments arguments;
   PlainCalls calls(trace, true);
-  for (int64_t slot = 0; slot < 4; ++slot) calls.keep(1, arguments.call_of(slot, slot));
+  for (int64_t slot = 0; slot < 4; ++slot) calls.keep(arguments.call_of(slot, slot));
   for (int64_t i = 0; i < 40; ++i) {
     const PlainCall* const call = find(calls, {i % 4, i, 0});
     REQUIRE(call);
     CHECK(number_in(*call) == i);
   }
-  calls.keep(1, arguments.call_of(9, 9));  // the oldest goes
+  calls.keep(arguments.call_of(9, 9));  // the oldest goes
   CHECK(find(calls, {9, 1, 0}));
   CHECK(find(calls, {0, 1, 0}) == nullptr);
   CHECK(find(calls, {1, 1, 0}));
@@ -144,11 +171,11 @@ TEST_CASE("calls that never come again are no longer kept") {
   const Trace trace = trace_of(2);
   Arguments arguments;
   PlainCalls calls(trace, true);
-  for (int64_t slot = 0; slot < 60; ++slot) calls.keep(1, arguments.call_of(slot, 0));
+  for (int64_t slot = 0; slot < 60; ++slot) calls.keep(arguments.call_of(slot, 0));
   CHECK(find(calls, {59, 1, 0}));  // one of use, and all is well again
-  for (int64_t slot = 100; slot < 160; ++slot) calls.keep(1, arguments.call_of(slot, 0));
+  for (int64_t slot = 100; slot < 160; ++slot) calls.keep(arguments.call_of(slot, 0));
   CHECK(find(calls, {159, 1, 0}));
-  for (int64_t slot = 200; slot < 266; ++slot) calls.keep(1, arguments.call_of(slot, 0));
+  for (int64_t slot = 200; slot < 266; ++slot) calls.keep(arguments.call_of(slot, 0));
   CHECK(find(calls, {265, 0, 0}) == nullptr);
 }
 

@@ -12,6 +12,7 @@ class Walker {
  public:
   Walker(const model::Trace& trace, const model::Stream& stream, const Walk& walk) : walk_(walk) {
     for (const model::Shape& s : trace.shapes) value_counts_.push_back(s.values());
+    if (walk.rounds && walk.timeless) rounds_ = [this](model::Rounds& rounds) { return make_rounds(rounds); };
     if (walk.timeless || stream.timeline.empty()) return;
     times_ = model::TimelineReader::open(stream.timeline);
     sound_ = times_.has_value();
@@ -31,10 +32,8 @@ class Walker {
     const uint64_t calls = gone ? static_cast<uint64_t>(n.count.value) : events_of(n);
     if (gone && walk_.left_out) stopped_ = !walk_.left_out(n, number_ + 1);
     if (gone || !walk_.wanted(n, number_ + 1, number_ + calls)) return skip(calls);
-    const auto visit = [this](const Node* node, model::ShapeId shape, std::span<const int64_t> values) {
-      return event(node, shape, values);
-    };
-    const bool unfolds = model::expand_nodes({&n, 1}, value_counts_, visit);
+    const auto visit = [this](model::ShapeId shape, std::span<const int64_t> values) { return event(shape, values); };
+    const bool unfolds = model::expand({&n, 1}, value_counts_, visit, rounds_);
     sound_ = sound_ && unfolds;
   }
 
@@ -53,9 +52,8 @@ class Walker {
   }
   void fail() { sound_ = false; }
 
-  bool event(const Node* node, model::ShapeId shape, std::span<const int64_t> values) {
+  bool event(model::ShapeId shape, std::span<const int64_t> values) {
     event_.number = ++number_;
-    event_.node = node;
     event_.shape = shape;
     event_.values = values;
     if (times_) {
@@ -67,7 +65,15 @@ class Walker {
     return !stopped_;
   }
 
+  bool make_rounds(model::Rounds& rounds) {
+    const uint64_t before = rounds.left();
+    stopped_ = !walk_.rounds(rounds, number_ + 1);
+    number_ += (before - rounds.left()) * rounds.size() + rounds.within();
+    return !stopped_;
+  }
+
   const Walk& walk_;
+  model::RoundsVisitor rounds_;
   std::vector<int> value_counts_;
   std::optional<model::TimelineReader> times_;
   WalkedEvent event_;

@@ -7,6 +7,7 @@
 
 #include "traces/base/status.h"
 #include "traces/model/fold/event.h"
+#include "traces/model/folded/rounds.h"
 #include "traces/model/folded/timeline.h"
 
 namespace gt::tracer {
@@ -15,7 +16,6 @@ struct WalkedEvent {
   uint64_t number = 0;  // in its stream, from 1
   model::ShapeId shape = 0;
   std::span<const int64_t> values;
-  const model::Node* node = nullptr;  // as model::expand_nodes() tells it
   std::optional<model::EventTime> time;        // with a timeline
   std::optional<model::CommandTime> command;  // on the device, if it was timed
 };
@@ -28,6 +28,9 @@ struct Walk {
   // A summary: calls that --max-size left out, from number `first` on. False stops the walk. May be empty.
   std::function<bool(const model::Node&, uint64_t first)> left_out;
   bool timeless = false;  // nobody needs times, so they are not read
+  // Loops of calls alone, the next of which is call `number`: those that it reads are not visited. Only where no times
+  // are read. False stops the walk. May be empty.
+  std::function<bool(model::Rounds&, uint64_t number)> rounds;
 };
 
 // Corrupt: the nodes do not unfold, or the timeline ends early.

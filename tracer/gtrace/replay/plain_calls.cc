@@ -1,6 +1,7 @@
 #include "tracer/gtrace/replay/plain_calls.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 namespace gt::tracer {
@@ -72,27 +73,46 @@ bool PlainCalls::is_plain(model::ShapeId shape, const ShapePlan& plan) {
   return known == Plain::Yes;
 }
 
-void PlainCalls::keep(model::ShapeId shape, PlainCall call) {
+void PlainCalls::keep(PlainCall call) {
+  const model::ShapeId shape = call.shape;
   std::unique_ptr<Kept>& kept = shapes_[shape].kept;
   if (!kept) kept = std::make_unique<Kept>();
   if (kept->next - kept->next_when_found > MostInVain) return give_up(shape);  // its calls differ in more than numbers
   for (size_t i = 0; i < call.row.size(); ++i) {
     if (!is_number(call, i)) call.fixed.push_back(static_cast<uint16_t>(i));
   }
-  of_nodes_ = {};
   kept->rows[kept->next++ % MostRows] = std::make_unique<PlainCall>(std::move(call));
 }
 
-PlainCall* PlainCalls::find_row(const WalkedEvent& e, uint64_t changes) {
-  Kept& kept = *shapes_[e.shape].kept;
+PlainCall* PlainCalls::find(model::ShapeId shape, std::span<const int64_t> values, uint64_t changes) {
+  if (shapes_.empty() || !shapes_[shape].kept) return nullptr;
+  Kept& kept = *shapes_[shape].kept;
   for (const std::unique_ptr<PlainCall>& row : kept.rows) {
-    if (!row || row->changes != changes || !is_fixed_like(*row, e.values)) continue;
-    take_numbers(*row, e.values);
+    if (!row || row->changes != changes || !is_fixed_like(*row, values)) continue;
+    for (const PlainCall::Number& n : row->numbers) take_number(*row, n, values[n.value]);
     kept.next_when_found = kept.next;
-    if (e.node && varies_in_numbers(*e.node, *row)) of(e.node) = {e.node, row.get()};
     return row.get();
   }
   return nullptr;
+}
+
+bool PlainCalls::find_all(const model::Rounds& rounds, uint64_t changes, std::vector<PlainStep>& steps) {
+  steps.clear();
+  for (size_t i = 0; i < rounds.size(); ++i) {
+    const model::Node& node = rounds.node(i);
+    PlainCall* const call = find(node.shape, rounds.row(i), changes);
+    if (!call || !varies_in_numbers(node, *call)) return false;
+    steps.push_back({call, rounds.varies(i), {}});
+  }
+  // Two calls of the loop may have their arguments in one place.
+  std::unordered_map<const PlainCall*, size_t> users;
+  for (const PlainStep& step : steps) ++users[step.kept];
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const std::vector<model::Series>& values = rounds.node(i).values;
+    for (const PlainCall::Number& n : steps[i].kept->numbers)
+      if (users[steps[i].kept] > 1 || values[n.value].kind != model::Series::Kind::Const) steps[i].moving.push_back(n);
+  }
+  return true;
 }
 
 }  // namespace gt::tracer

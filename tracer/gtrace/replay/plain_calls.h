@@ -6,8 +6,8 @@
 // made or gone, no event, no contents, nobody called back. Of a plain call that ended as recorded are kept the row of
 // values that it was made from, its arguments and the driver's answer. A later row of the shape that differs only in
 // numbers which stand in the arguments as they are has these replaced; everything else in it must be the same.
-// Rows that take turns (two buffers that are swapped) are kept beside each other. Where a node of the folded trace says
-// that nothing but such numbers varies in its calls, the others are compared once.
+// Rows that take turns (two buffers that are swapped) are kept beside each other. Where the folded trace says of a loop
+// that nothing but such numbers varies in its calls, the others are compared once (find_all()).
 // What is kept is void when a name has come to stand for another object (ReplayObjects::changes()).
 // Thread safety: one object per thread.
 #pragma once
@@ -18,10 +18,10 @@
 #include <span>
 #include <vector>
 
-#include "tracer/gtrace/base/walk.h"
 #include "tracer/gtrace/replay/opencl_library.h"
 #include "tracer/gtrace/replay/shape_plan.h"
 #include "traces/api/prepared_call.h"
+#include "traces/model/folded/rounds.h"
 
 namespace gt::tracer {
 
@@ -38,7 +38,17 @@ struct PlainCall {
   int32_t answer = 0;
   uint64_t changes = 0;  // of names, when it was made
   uint64_t kernel = 0;   // of a launch, or an argument of one
-  uint64_t bound_at = 0;  // among calls of which it was not noted yet what they bound; 0: it was
+  model::ShapeId shape = 0;
+  model::ThreadId thread = 0;
+  model::FnId fn = 0;
+  bool waits = false;    // until what was enqueued is done
+};
+
+// One of a loop's calls.
+struct PlainStep {
+  PlainCall* kept = nullptr;
+  bool reads = false;  // some of its values vary
+  std::vector<PlainCall::Number> moving;  // those that are not what they were in the last round
 };
 
 class PlainCalls {
@@ -46,15 +56,15 @@ class PlainCalls {
   PlainCalls(const model::Trace& trace, bool wanted) : trace_(trace), shapes_(wanted ? trace.shapes.size() : 0) {}
 
   // The kept call with these values in it; nullptr: there is none.
-  PlainCall* find(const WalkedEvent& e, uint64_t changes);
+  PlainCall* find(model::ShapeId shape, std::span<const int64_t> values, uint64_t changes);
+  // Those of a loop's calls, in their order, whose moving numbers the caller takes; false: some are not kept, or differ
+  // in more.
+  bool find_all(const model::Rounds& rounds, uint64_t changes, std::vector<PlainStep>& steps);
   bool is_plain(model::ShapeId shape, const ShapePlan& plan);
   // It is not, after all.
-  void give_up(model::ShapeId shape) {
-    of_nodes_ = {};
-    shapes_[shape] = {Plain::No, nullptr};
-  }
-  // REQUIRES: is_plain().
-  void keep(model::ShapeId shape, PlainCall call);
+  void give_up(model::ShapeId shape) { shapes_[shape] = {Plain::No, nullptr}; }
+  // REQUIRES: its shape is_plain().
+  void keep(PlainCall call);
 
  private:
   static constexpr size_t MostRows = 4, MostInVain = 64;
@@ -68,34 +78,23 @@ class PlainCalls {
     Plain plain = Plain::Unknown;
     std::unique_ptr<Kept> kept;
   };
-  struct OfNode {
-    const model::Node* node = nullptr;
-    PlainCall* call = nullptr;
-  };
-  OfNode& of(const model::Node* node) {
-    return of_nodes_[reinterpret_cast<uintptr_t>(node) / sizeof(model::Node) % of_nodes_.size()];
-  }
-  PlainCall* find_row(const WalkedEvent& e, uint64_t changes);
-
   const model::Trace& trace_;
   std::vector<OfShape> shapes_;
-  std::array<OfNode, 64> of_nodes_;  // the last nodes whose calls differ in nothing else
 };
 
-inline void take_numbers(PlainCall& call, std::span<const int64_t> values) {
-  for (const PlainCall::Number& n : call.numbers) {
-    if (values[n.value] == call.row[n.value]) continue;
-    call.row[n.value] = values[n.value];
-    std::memcpy(n.place, &values[n.value], n.size);
+inline void take_number(PlainCall& call, const PlainCall::Number& n, int64_t value) {
+  int64_t& known = call.row[n.value];
+  if (value == known) return;
+  known = value;
+  switch (n.size) {  // copies of a size that is known cost no call
+    case 4: std::memcpy(n.place, &known, 4); break;
+    case 8: std::memcpy(n.place, &known, 8); break;
+    default: std::memcpy(n.place, &known, n.size);
   }
 }
 
-inline PlainCall* PlainCalls::find(const WalkedEvent& e, uint64_t changes) {
-  if (shapes_.empty() || !shapes_[e.shape].kept) return nullptr;
-  const OfNode& known = of(e.node);
-  if (!e.node || known.node != e.node || known.call->changes != changes) return find_row(e, changes);
-  take_numbers(*known.call, e.values);
-  return known.call;
+inline void take_numbers(const PlainStep& step, std::span<const int64_t> values) {
+  for (const PlainCall::Number& n : step.moving) take_number(*step.kept, n, values[n.value]);
 }
 
 }  // namespace gt::tracer

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 
 #include "tracer/gtrace/replay/program_binaries.h"
@@ -62,7 +61,6 @@ const ShapePlan& Replayer::plan_of(model::ShapeId shape) {
 }
 
 Status Replayer::call(model::ShapeId id, std::span<const int64_t> values, uint64_t number) {
-  note_bound();
   const model::Shape& shape = world_.trace.shapes[id];
   const ShapePlan& plan = plan_of(id);
   const api::Attributes& attributes = api::attributes(shape.fn);
@@ -132,19 +130,6 @@ Status Replayer::make(const model::Shape& shape, const ShapePlan& plan, std::spa
   return world_.hook->after(launch);
 }
 
-// Makes the current call, and counts it with the time that it took.
-template <class Make>
-auto Replayer::measured(Make make) {
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point began = world_.times_calls ? Clock::now() : Clock::time_point();
-  const auto answer = make();
-  if (!world_.measures.load(std::memory_order_relaxed)) return answer;
-  ++times_[shape_].calls;
-  if (world_.times_calls)
-    times_[shape_].host_ns += static_cast<uint64_t>(std::chrono::nanoseconds(Clock::now() - began).count());
-  return answer;
-}
-
 // The call that is encoded.
 api::Invoked Replayer::invoke(uint16_t fn, AnyFunction function) {
   outputs_.view().clear();
@@ -184,80 +169,6 @@ Status Replayer::conclude(const model::Shape& shape, const ShapePlan& plan, std:
   look_at_result(shape, plan, values);
   if (reads_back(plan)) device_.compare(made_now(shape, plan, values), hold_event(shape, plan), unknown_);
   return {};
-}
-
-void Replayer::keep_plain(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
-                          AnyFunction function) {
-  PlainCall kept;
-  kept.call = api::PreparedCall::prepare(static_cast<FnId>(shape.fn), encoder_.inputs(), function, this);
-  if (!kept.call || made_.size() != 1) return plain_.give_up(shape_);
-  kept.function = function;
-  kept.row.assign(values.begin(), values.end());
-  for (const EncodedNumber& n : encoder_.numbers()) {
-    if (void* const place = kept.call->place(n.at, n.size)) kept.numbers.push_back({n.value, n.size, place});
-  }
-  kept.answer = static_cast<int32_t>(made_.front().value);
-  kept.changes = world_.objects.changes();
-  kept.kernel = first_of(ObjectKind::Kernel, shape, plan, values);
-  plain_.keep(shape_, std::move(kept));
-}
-
-bool Replayer::call_like_before(const WalkedEvent& e, Status& outcome) {
-  PlainCall* const kept = plain_.find(e, world_.objects.changes());
-  if (!kept || world_.late_reads.any()) return false;
-  shape_ = e.shape;
-  number_ = e.number;
-  const ShapePlan& plan = *plans_[shape_];
-  if (plan.fn->attributes.waits) world_.mapped.program_waited();
-  const int32_t answer = measured([&] { return kept->call->make(); });
-  if (answer == kept->answer) {
-    note_plain(world_.trace.shapes[shape_], plan, *kept);
-  } else {
-    outcome = ended_otherwise(answer, *kept, e.values);
-  }
-  return true;
-}
-
-Status Replayer::ended_otherwise(int32_t answer, PlainCall& kept, std::span<const int64_t> values) {
-  const model::Shape& shape = world_.trace.shapes[shape_];
-  const ShapePlan& plan = *plans_[shape_];
-  note_bound();
-  content_ = -1;
-  moved_ = {};
-  reads_ = late_ = late_copy_ = goes_on_ = unknown_ = false;
-  if (!encoder_.encode(shape, plan, values)) return not_made(shape, plan, values, encoder_.why());
-  outputs_.view().clear();
-  kept.call->encode_outputs(answer, outputs_);
-  return conclude(shape, plan, values, kept.function);
-}
-
-// Numbers are noted when somebody may ask for them: a loop sets them again and again, and nobody does.
-void Replayer::note_plain(const model::Shape& shape, const ShapePlan& plan, PlainCall& kept) {
-  const api::Attributes& attributes = plan.fn->attributes;
-  if (attributes.launch) {
-    const LaunchedLast now{kept.kernel, world_.kernels.changes(), shape.args[plan.input_at[1]].cls};
-    if (now == launched_) return;
-    world_.kernels.launched(now.kernel, now.cls);
-    launched_ = {now.kernel, world_.kernels.changes(), now.cls};
-  }
-  if (attributes.kernel_value < 0) return;
-  const Arg& value = shape.args[plan.input_at[static_cast<size_t>(attributes.kernel_value)]];
-  if (!world_.alone || value.form != ArgForm::Int) {
-    note_bound();
-    return note_binding(shape, plan, kept.row, kept.kernel);
-  }
-  if (kept.bound_at == 0) unnoted_.push_back({shape_, &kept});
-  kept.bound_at = ++bindings_;
-}
-
-void Replayer::note_bound() {
-  const auto before = [](const Unnoted& a, const Unnoted& b) { return a.call->bound_at < b.call->bound_at; };
-  if (unnoted_.size() > 1) std::sort(unnoted_.begin(), unnoted_.end(), before);
-  for (const Unnoted& u : unnoted_) {
-    u.call->bound_at = 0;
-    note_binding(world_.trace.shapes[u.shape], *plans_[u.shape], u.call->row, u.call->kernel);
-  }
-  unnoted_.clear();
 }
 
 Launch Replayer::launch_of(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,

@@ -8,6 +8,7 @@
 // Thread safety: one object per thread; what is in ReplayWorld is shared.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <optional>
@@ -27,6 +28,8 @@
 
 namespace gt::tracer {
 
+struct LastCall;
+
 class Replayer : api::ObjectMap {
   using ObjectKind = model::ObjectKind;
 
@@ -39,6 +42,9 @@ class Replayer : api::ObjectMap {
   // The same where it is one like those before, but for numbers (plain_calls.h); false: it is not. `outcome` is left as
   // it is if the call ended as they did.
   bool call_like_before(const WalkedEvent& e, Status& outcome);
+  // The calls of a loop, from call `number` on, as long as each is one like those before: none, or up to any of them.
+  // `last` may be null.
+  Status call_rounds(model::Rounds& rounds, uint64_t number, LastCall* last);
   void finish() {  // what is still under way, and nobody has waited for
     if (overlap_) overlap_->wait();
   }
@@ -55,11 +61,12 @@ class Replayer : api::ObjectMap {
   uint64_t code(uint64_t address) override;
 
   const ShapePlan& plan_of(model::ShapeId shape);
-  Status ended_otherwise(int32_t answer, PlainCall& kept, std::span<const int64_t> values);
+  Status ended_otherwise(int32_t answer, PlainCall& kept, std::span<const int64_t> values, uint64_t number);
   void keep_plain(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
                   AnyFunction function);
-  void note_plain(const model::Shape& shape, const ShapePlan& plan, PlainCall& kept);
-  void note_bound();
+  void note_plain(const PlainCall& kept);
+  void note_rounds(uint64_t rounds, size_t within);
+  Status leave_rounds(model::Rounds& rounds, size_t at, int32_t answer, uint64_t number);
   Status call_marker(const model::Shape& native, const ShapePlan& plan, std::span<const int64_t> values);
   Status make(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
   Status not_made(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
@@ -69,8 +76,18 @@ class Replayer : api::ObjectMap {
   Status conclude(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
                   AnyFunction function);
   api::Invoked invoke(uint16_t fn, AnyFunction function);
+  // Makes the current call, and counts it with the time that it took.
   template <class Make>
-  auto measured(Make make);
+  auto measured(Make make) {
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point began = world_.times_calls ? Clock::now() : Clock::time_point();
+    const auto answer = make();
+    if (!world_.measures.load(std::memory_order_relaxed)) return answer;
+    ++times_[shape_].calls;
+    if (world_.times_calls)
+      times_[shape_].host_ns += static_cast<uint64_t>(std::chrono::nanoseconds(Clock::now() - began).count());
+    return answer;
+  }
   Launch launch_of(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
                    AnyFunction function);
   Status bridge(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values, AnyFunction function,
@@ -133,12 +150,7 @@ class Replayer : api::ObjectMap {
   std::map<model::ShapeId, MarkerInPlace> markers_;
   CallEncoder encoder_;
   PlainCalls plain_;
-  struct Unnoted {
-    model::ShapeId shape;
-    PlainCall* call;
-  };
-  std::vector<Unnoted> unnoted_;  // plain calls that bound numbers
-  uint64_t bindings_ = 0;         // by them
+  std::vector<PlainStep> round_;  // the calls of the loop that is being made
   struct LaunchedLast {
     uint64_t kernel = 0, changes = 0;
     model::ClassId cls = 0;

@@ -104,6 +104,10 @@ class Run {
     walk.timeless = order_.alone();
     walk.wanted = [](const model::Node&, uint64_t, uint64_t) { return true; };
     walk.visit = [&](const WalkedEvent& e) { return visit(at, replayer, e); };
+    if (order_.alone() && makes_all()) walk.rounds = [&](model::Rounds& rounds, uint64_t number) {
+      const Status s = replayer.call_rounds(rounds, number, last_call_);
+      return s.ok() || fail(s);
+    };
     walk.left_out = [&](const model::Node& node, uint64_t) {
       world_.outcome.left_out("calls that --max-size left out of the trace");
       return node.count.value == 0 || fail({Kind::Unsupported, "the trace lacks calls that --max-size left out"});
@@ -111,6 +115,11 @@ class Run {
     if (const Status s = walk_stream(world_.trace, stream, walk); !s.ok()) fail(s);
     replayer.finish();
     order_.finish(at);
+  }
+
+  // No call is left out, or looked at by somebody.
+  bool makes_all() const {
+    return options_.first <= 1 && options_.last == ~uint64_t{0} && !options_.makes && !world_.hook;
   }
 
   bool visit(size_t at, Replayer& replayer, const WalkedEvent& e) {
@@ -126,7 +135,7 @@ class Run {
       if (!world_.gates.any_shut()) finish_queues();  // else some would wait for calls that are to come
       begin();
     }
-    note(thread, e);
+    if (last_call_) last_call_->note(thread, world_.trace.shapes[e.shape].fn, e.number);
     Status s;
     if (!replayer.call_like_before(e, s)) s = replayer.call(e.shape, e.values, e.number);
     if (turn) order_.leave(at);
@@ -151,13 +160,6 @@ class Run {
     if (order_.by() != OrderBy::Times || fn >= api::FirstCallbackFn)
       turn.ready = [this, &e] { return objects_are_there(e); };
     return turn;
-  }
-
-  void note(model::ThreadId thread, const WalkedEvent& e) {
-    if (!last_call_) return;
-    last_call_->thread.store(thread, std::memory_order_relaxed);
-    last_call_->fn.store(world_.trace.shapes[e.shape].fn, std::memory_order_relaxed);
-    last_call_->number.store(e.number, std::memory_order_relaxed);
   }
 
   // Of a call's arguments: those that it does not make itself.

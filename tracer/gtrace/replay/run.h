@@ -2,11 +2,11 @@
 // Thread safety: one run at a time.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <optional>
 
+#include "tracer/gtrace/replay/last_call.h"
 #include "tracer/gtrace/replay/order.h"
 #include "tracer/gtrace/replay/replayer.h"
 
@@ -20,12 +20,6 @@ struct RunOptions {
   std::optional<model::ThreadId> thread;    // whose calls `first` and `last` count; nothing: the first with calls
   std::function<bool(model::ThreadId, uint64_t number)> makes;  // is this call made? Empty: all are
   uint64_t first = 1, last = ~uint64_t{0};  // what is before is made, but neither timed nor compared
-};
-
-// What another process may look at when this one has died.
-struct LastCall {
-  std::atomic<uint64_t> number{0};
-  std::atomic<uint32_t> thread{0}, fn{0};
 };
 
 struct RunTimes {

@@ -18,6 +18,8 @@
 
 namespace gt::model {
 
+class Rounds;
+
 class Folder {
  public:
   Folder();
@@ -58,12 +60,12 @@ bool count_shapes(std::span<const Node> nodes, std::span<const int> value_counts
 // Every event in the order in which it was pushed. Stops early when `visit` returns false. `value_counts[shape]` is
 // the number of values of a shape. Returns false when the nodes are damaged (impossible counts, short columns).
 // The calls of a Summary node are gone: expand() passes over them. A value that was not kept is Unkept (column.h).
-bool expand(std::span<const Node> nodes, std::span<const int> value_counts, const EventVisitor& visit);
-
-// The same, with the node in which a call stands: those of its values are the same each time whose series is constant.
-// nullptr: it stands in a Run.
-using NodeVisitor = std::function<bool(const Node*, ShapeId, std::span<const int64_t>)>;
-bool expand_nodes(std::span<const Node> nodes, std::span<const int> value_counts, const NodeVisitor& visit);
+//
+// `rounds`, if any, is offered the loops of calls alone (rounds.h) as they are entered and now and then in them, and
+// `visit` is not told of the calls that it reads. It ends by returning false.
+using RoundsVisitor = std::function<bool(Rounds&)>;
+bool expand(std::span<const Node> nodes, std::span<const int> value_counts, const EventVisitor& visit,
+            const RoundsVisitor& rounds = {});
 
 // Appends to `out` a canonical description of structure: which calls there are (through `shape_key`, which must not
 // depend on the run's numbering), in which loops, which of them an iteration may leave out, and the values that are the

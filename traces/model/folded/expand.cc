@@ -1,46 +1,21 @@
 // From folded nodes back to events, lazily: counts may be astronomically large, nothing is
 // allocated by them.
+#include <algorithm>
+#include <bit>
+
 #include "traces/model/fold/fold.h"
-#include "traces/model/series/series_cursor.h"
+#include "traces/model/folded/node_reader.h"
+#include "traces/model/folded/rounds.h"
 
 namespace gt::model {
 namespace {
 
-constexpr size_t MaxDepth = 64;  // of loops; damaged nodes must not exhaust the stack
-
-// A node with the reading positions of its series.
-struct Reader {
-  const Node* node = nullptr;
-  std::vector<SeriesCursor> values;  // Call: those of its values that vary. Loop, Run: the count
-  std::vector<size_t> places;        // Call: of those, in the row
-  std::vector<int64_t> row;          // Call: the last one's; the others stand in it once and for all
-  std::vector<Reader> body;
-
-  Reader(const Node& n, size_t depth) : node(&n) {
-    if (n.kind == Node::Kind::Call) {
-      row.resize(n.values.size());
-      for (size_t i = 0; i < row.size(); ++i) {
-        const Series& s = n.values[i];
-        row[i] = s.value;
-        if (s.kind == Series::Kind::Const) continue;
-        values.emplace_back(s, depth);
-        places.push_back(i);
-      }
-    } else {
-      values.emplace_back(n.count, depth);
-    }
-    if (n.kind != Node::Kind::Loop || depth > MaxDepth) return;
-    body.reserve(n.body.size());
-    for (const Node& b : n.body) body.emplace_back(b, depth + 1);
-  }
-};
-
 class Expansion {
  public:
-  Expansion(std::span<const int> value_counts, const NodeVisitor& visit)
-      : value_counts_(value_counts), visit_(visit) {}
+  Expansion(std::span<const int> value_counts, const EventVisitor& visit, const RoundsVisitor& rounds)
+      : value_counts_(value_counts), visit_(visit), rounds_(rounds) {}
 
-  bool node(Reader& r) {
+  bool node(NodeReader& r) {
     switch (r.node->kind) {
       case Node::Kind::Call:
         return call(r);
@@ -56,39 +31,53 @@ class Expansion {
   bool stopped() const { return stopped_; }
 
  private:
-  bool call(Reader& r) {
-    const ShapeId shape = r.node->shape;
-    if (shape >= value_counts_.size() ||
-        static_cast<size_t>(value_counts_[shape]) != r.row.size())
-      return false;
-    for (size_t i = 0; i < r.values.size(); ++i) {
-      if (!r.values[i].value(counters_, r.row[r.places[i]])) return false;
-    }
+  bool call(NodeReader& r) {
+    if (!fits(r) || !r.read(counters_)) return false;
     ++events_;
-    stopped_ = !visit_(r.node, shape, r.row);
+    stopped_ = !visit_(r.node->shape, r.row);
     return true;
   }
+  bool fits(const NodeReader& call) const {
+    const ShapeId shape = call.node->shape;
+    return shape < value_counts_.size() && static_cast<size_t>(value_counts_[shape]) == call.row.size();
+  }
 
-  bool loop(Reader& r) {
+  bool loop(NodeReader& r) {
     int64_t count = 0;
-    if (counters_.size() >= MaxDepth || !r.values[0].value(counters_, count) || count < 0)
+    if (counters_.size() >= MaxLoopDepth || !r.values[0].value(counters_, count) || count < 0)
       return false;
     counters_.push_back(0);
-    const size_t level = counters_.size();
-    bool sound = begin(r.body, level);
-    for (uint64_t i = 0; sound && !stopped_ && i < static_cast<uint64_t>(count); ++i) {
-      counters_[level - 1] = i;
+    bool sound = begin(r.body, counters_.size());
+    while (sound && !stopped_ && counters_.back() < static_cast<uint64_t>(count)) {
       const uint64_t before = events_;
-      for (size_t b = 0; sound && !stopped_ && b < r.body.size(); ++b) sound = node(r.body[b]);
+      size_t first = 0;
+      if (rounds_ && std::has_single_bit(counters_.back() + 1))
+        sound = offer(r.body, static_cast<uint64_t>(count), first);
+      if (counters_.back() == static_cast<uint64_t>(count)) break;
+      for (size_t b = first; sound && !stopped_ && b < r.body.size(); ++b) sound = node(r.body[b]);
       // Folding makes no empty iteration; damaged counts could spin in them for ever.
       if (events_ == before) sound = false;
+      ++counters_.back();
     }
     counters_.pop_back();
     return sound;
   }
 
-  bool begin(std::vector<Reader>& body, size_t level) {
-    for (Reader& r : body) {
+  // Rounds that somebody may want to make by himself. Of the next one, `first` calls were made.
+  bool offer(std::vector<NodeReader>& body, uint64_t count, size_t& first) {
+    if (body.empty()) return true;
+    const auto is_call = [this](const NodeReader& r) { return r.node->kind == Node::Kind::Call && fits(r); };
+    if (!std::all_of(body.begin(), body.end(), is_call)) return true;
+    const uint64_t before = counters_.back();
+    Rounds rounds(body, counters_, count);
+    stopped_ = !rounds_(rounds);
+    first = rounds.within();
+    events_ += (counters_.back() - before) * body.size() + first;
+    return rounds.sound();
+  }
+
+  bool begin(std::vector<NodeReader>& body, size_t level) {
+    for (NodeReader& r : body) {
       for (SeriesCursor& v : r.values) {
         if (!v.begin(level, counters_)) return false;
       }
@@ -100,13 +89,14 @@ class Expansion {
   bool run(const Node& n) {
     if (!counters_.empty()) return false;  // what is inside a loop has folded
     return expand_run(n, value_counts_, [&](ShapeId shape, std::span<const int64_t> values) {
-      stopped_ = !visit_(nullptr, shape, values);
+      stopped_ = !visit_(shape, values);
       return !stopped_;
     });
   }
 
   std::span<const int> value_counts_;
-  const NodeVisitor& visit_;
+  const EventVisitor& visit_;
+  const RoundsVisitor& rounds_;
   std::vector<uint64_t> counters_;
   uint64_t events_ = 0;
   bool stopped_ = false;
@@ -114,20 +104,15 @@ class Expansion {
 
 }  // namespace
 
-bool expand_nodes(std::span<const Node> nodes, std::span<const int> value_counts, const NodeVisitor& visit) {
-  Expansion expansion(value_counts, visit);
+bool expand(std::span<const Node> nodes, std::span<const int> value_counts, const EventVisitor& visit,
+            const RoundsVisitor& rounds) {
+  Expansion expansion(value_counts, visit, rounds);
   for (const Node& n : nodes) {
-    Reader reader(n, 0);
+    NodeReader reader(n, 0);
     if (!expansion.node(reader)) return false;
     if (expansion.stopped()) return true;
   }
   return true;
-}
-
-bool expand(std::span<const Node> nodes, std::span<const int> value_counts, const EventVisitor& visit) {
-  return expand_nodes(nodes, value_counts, [&](const Node*, ShapeId shape, std::span<const int64_t> values) {
-    return visit(shape, values);
-  });
 }
 
 }  // namespace gt::model
