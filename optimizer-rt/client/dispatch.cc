@@ -8,7 +8,7 @@
 #include "optimizer-rt/client/platform/platform.h"
 #include "optimizer-rt/client/programs/kernel.h"
 #include "optimizer-rt/client/session/sessions.h"
-#include "optimizer-rt/client/transfer/migration.h"
+#include "optimizer-rt/client/transfer/migration_counts.h"
 #include "traces/api/api.h"
 
 namespace gt::virt {

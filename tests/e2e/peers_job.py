@@ -10,12 +10,12 @@ from virtual_job import native
 
 
 @contextlib.contextmanager
-def proxies(count, apart=True, serve=(), **options):
+def proxies(count, apart=True, serve=(), env_devices="pthread", **options):
     """`apart`: they do not find each other's sockets, as if they were on different nodes."""
     with contextlib.ExitStack() as stack:
         all = []
         for i in range(count):
-            env = dict(native(), POCL_DEVICES="pthread")
+            env = dict(native(), POCL_DEVICES=env_devices)
             if apart:
                 os.makedirs(f"run{i}", mode=0o700, exist_ok=True)
                 env["XDG_RUNTIME_DIR"] = os.path.abspath(f"run{i}")

@@ -99,17 +99,10 @@ void Command::wait_for(_cl_event& event) {
   if (const ObjectId id = event.name_at(sub_context())) waits_.push_back(id);
 }
 
-// What was valid elsewhere is not any more.
 void Command::written() {
   for (const Ref<_cl_mem>& mem : written_) {
-    Residency& r = mem->residency;
-    r.add_writer(event_);
-    for (const auto& other : queue_.context->sub_contexts) {
-      if (other->index == sub_context().index) continue;
-      r.valid[other->index] = false;
-      r.ready[other->index] = {};
-    }
-    r.valid[sub_context().index] = true;
+    mem->residency.add_writer(event_);
+    mem->residency.written_at(sub_context().index);
   }
 }
 

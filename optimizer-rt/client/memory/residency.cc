@@ -29,4 +29,12 @@ void Residency::add_writer(const Ref<_cl_event>& event) {
   writers.push_back(event);
 }
 
+void Residency::written_at(size_t place) {
+  for (size_t i = 0; i < valid.size(); ++i) {
+    passed_on[i] = 0;
+    valid[i] = i == place;
+    if (i != place) has_arrived(i);
+  }
+}
+
 }  // namespace gt::virt

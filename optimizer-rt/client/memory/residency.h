@@ -10,14 +10,33 @@
 
 namespace gt::virt {
 
+// Contents that come in parts: who passes them on need not wait for the last one.
+struct Arrival {
+  std::vector<Ref<_cl_event>> parts;  // of each: it is there. Empty: all come at a time
+};
+
 // Where the contents of a root are. Until a first command writes them they are nowhere, which is as good as anywhere.
 struct Residency {
-  explicit Residency(size_t sub_contexts) : valid(sub_contexts), ready(sub_contexts), peer_mapped(sub_contexts) {}
+  explicit Residency(size_t sub_contexts)
+      : valid(sub_contexts),
+        ready(sub_contexts),
+        arrivals(sub_contexts),
+        passed_on(sub_contexts),
+        peer_mapped(sub_contexts) {}
+  // The move there has ended.
+  void has_arrived(size_t place) {
+    ready[place] = {};
+    arrivals[place] = {};
+  }
   // A command that writes the contents is about to be sent.
   void add_writer(const Ref<_cl_event>& event);
+  // It has been sent, to the sub-context of this index: what was valid elsewhere is not any more.
+  void written_at(size_t place);
 
   std::vector<bool> valid;
   std::vector<Ref<_cl_event>> ready;    // by sub-context: the move that brings them there; none: they are there
+  std::vector<std::shared_ptr<const Arrival>> arrivals;  // by sub-context: with ready, if they go from proxy to proxy
+  std::vector<unsigned> passed_on;      // by sub-context: to how many proxies it sends them
   std::vector<Ref<_cl_event>> writers;  // commands that may still write them
   size_t most_writers = 0;              // as soon as there are so many, those that have ended are dropped
   // By sub-context: what it lives in (transfer/peer_mapped.h); none: the driver's memory.

@@ -1,43 +1,39 @@
 #include "optimizer-rt/client/transfer/migration.h"
 
 #include <algorithm>
-#include <atomic>
-#include <cstdlib>
 #include <memory>
+#include <tuple>
 #include <utility>
 
 #include "optimizer-rt/client/base/serial_thread.h"
 #include "optimizer-rt/client/objects/queue.h"
-#include "optimizer-rt/client/session/peering.h"
+#include "optimizer-rt/client/transfer/migration_counts.h"
 #include "optimizer-rt/client/transfer/native_ways.h"
+#include "optimizer-rt/client/transfer/passing.h"
 #include "optimizer-rt/client/transfer/peer_mapped.h"
 #include "optimizer-rt/client/transfer/transfer.h"
 
 namespace gt::virt {
 namespace {
 
-// One migration under way: from proxy to proxy, or through the client's memory, or (when there is a `way`) between two
-// drivers of this process. Each step runs on a thread of ours, when what it waited for has ended; the commands at the
-// destination wait for `ready`.
+// One migration under way between two drivers of this process: it runs on a thread of ours, when what it waited for has
+// ended; the commands at the destination wait for `ready`.
 struct Migration : std::enable_shared_from_this<Migration> {
   Ref<_cl_mem> mem;
   SubContext *from, *to;
-  ObjectId from_name, to_name;
   NativeWay* way = nullptr;
   NativeMem from_native, to_native;
   std::shared_ptr<PeerMemory> from_peer_mapped, to_peer_mapped;
   Ref<_cl_event> ready;
-  copy::Layout layout;
-  std::vector<uint8_t> bytes;
 
   void start() {
-    if (!way) return start_elsewhere();
     count(migration_counts().here);
     mover(way->number).post([self = shared_from_this()] { self->move_natively(); });
   }
   NativeMoves::Held source() const { return {from_native.get(), from_peer_mapped.get()}; }
   NativeMoves::Held destination() const { return {to_native.get(), to_peer_mapped.get()}; }
-  bool is_small() const { return NativeMoves::is_small(source(), destination(), copy::packed_bytes(layout)); }
+  uint64_t bytes() const { return copy::packed_bytes(mem->whole(), mem->element()); }
+  bool is_small() const { return NativeMoves::is_small(source(), destination(), bytes()); }
   cl_int move_here() {
     const NativeMoves::Moved moved = way->moves.move(source(), destination(), mem->whole(), mem->element());
     if (moved.by_devices) count(migration_counts().device);
@@ -47,86 +43,9 @@ struct Migration : std::enable_shared_from_this<Migration> {
     const cl_int code = move_here();
     ready->complete(code == CL_SUCCESS ? CL_COMPLETE : code, 0, 0);
   }
-  void start_elsewhere() {
-    when_peered(from->session, to->session,
-                [self = shared_from_this()](uint32_t peer) { peer != 0 ? self->pass(peer) : self->read(); });
-  }
-  // From executor to executor. When it is there the receiver says so; what the sender says is of no interest.
-  void pass(uint32_t peer) {
-    guard([&] {
-      const Ref<_cl_event> sent = make<_cl_event>(*mem->context, *from), come = make<_cl_event>(*mem->context, *to);
-      come->then([self = shared_from_this(), come](cl_int status) { self->passed(status); });
-      auto read = half<wire::Read>(peer);
-      read.queue = from->peer_queue();
-      read.mem = from_name;
-      read.event = sent->name;
-      auto write = half<wire::Write>(peer);
-      write.queue = to->peer_queue();
-      write.mem = to_name;
-      write.event = come->name;
-      write.transfer = read.transfer = to->session.new_transfer();
-      to->session.send(write);
-      come->subscribe();
-      to->session.push();
-      from->session.send(read);
-    });
-  }
-  template <class Message>
-  Message half(uint32_t peer) const {
-    Message m;
-    m.part = mem->whole();
-    m.bytes = copy::packed_bytes(layout);
-    m.data_path = wire::DataPath::Peer;
-    m.segment = peer;
-    m.chunk_bytes =
-        std::min(from->session.bulk_sender().chunk_bytes(m.bytes), to->session.bulk_sender().chunk_bytes(m.bytes));
-    return m;
-  }
-  // What is wrong with the link between them is nothing that the program needs to know.
-  void passed(cl_int status) {
-    if (status == CL_COMPLETE) {
-      count(migration_counts().direct);
-      return ready->complete(status, 0, 0);
-    }
-    part(from->session, to->session);
-    read();
-  }
-  void read() {
-    count(migration_counts().relayed);
-    guard([this] {
-      bytes.resize(copy::packed_bytes(layout));
-      const Ref<_cl_event> event = make<_cl_event>(*mem->context, *from);
-      const Ids none;
-      send_read({*from, from->service_queue(), from_name, mem->whole(), mem->element(), layout, none}, bytes.data(),
-                *event);
-      event->then([self = shared_from_this(), event](cl_int status) { self->write(status); });
-      event->subscribe();
-    });
-  }
-  void write(cl_int status) {
-    if (status != CL_COMPLETE) return ready->complete(status, 0, 0);
-    guard([this] {
-      const Ref<_cl_event> event = make<_cl_event>(*mem->context, *to);
-      const Ids none;
-      send_write({*to, to->service_queue(), to_name, mem->whole(), mem->element(), layout, none}, bytes.data(),
-                 event.get(), Until::Sent, shared_from_this());
-      event->then([self = shared_from_this(), event](cl_int s) { self->ready->complete(s, 0, 0); });
-      event->subscribe();
-    });
-  }
   void count(memory::MoveCounts::Way& taken) const {
     ++taken.moves;
-    taken.bytes += copy::packed_bytes(layout);
-  }
-  template <class Step>
-  void guard(Step step) {
-    try {
-      step();
-    } catch (const Failure& failure) {
-      ready->complete(failure.code, 0, 0);
-    } catch (const std::bad_alloc&) {
-      ready->complete(CL_OUT_OF_HOST_MEMORY, 0, 0);
-    }
+    taken.bytes += bytes();
   }
 };
 
@@ -142,18 +61,33 @@ Path path_between(const SubContext& from, const SubContext& to) {
   return &from.session == &to.session ? Path::InExecutor : Path::BetweenExecutors;
 }
 
-// Where a command finds them soonest: in the same process, at a sub-context whose own move is over. None: how many
-// there are.
+bool are_there(const Residency& r, size_t place) { return r.valid[place] && !r.ready[place]; }
+
+// Where a command finds them soonest: in the same process; large contents at the proxy that has sent them to the fewest
+// (so they go along a chain); at a sub-context whose own move is over. None: how many there are.
 size_t best_source(const _cl_mem& root, const SubContext& to) {
   const Residency& r = root.residency;
+  const bool chain = Passing::parts_of(root) > 1;
   const auto worth = [&](size_t i) {
-    const SubContext& from = *root.context->sub_contexts[i];
-    return (path_between(from, to) != Path::BetweenExecutors ? 2 : 0) + (r.ready[i] ? 0 : 1);
+    const bool near = path_between(*root.context->sub_contexts[i], to) != Path::BetweenExecutors;
+    return std::tuple(near, chain ? -static_cast<int64_t>(r.passed_on[i]) : 0, are_there(r, i));
   };
   size_t best = r.valid.size();
   for (size_t i = 0; i < r.valid.size(); ++i)
     if (r.valid[i] && (best == r.valid.size() || worth(i) >= worth(best))) best = i;
   return best;
+}
+
+PassingSource passing_source(const _cl_mem& root, size_t source) {
+  const Residency& r = root.residency;
+  const auto& places = root.context->sub_contexts;
+  PassingSource out{places[source].get(), r.arrivals[source], places[source].get()};
+  for (size_t i = 0; i < r.valid.size() && !are_there(r, source); ++i) {
+    if (!are_there(r, i)) continue;
+    out.origin = places[i].get();
+    break;
+  }
+  return out;
 }
 
 // An executor moves them itself when what writes them has ended; nothing here waits for that.
@@ -186,24 +120,26 @@ void find_way(Migration& migration) {
   migration.way = &way;
 }
 
-copy::Layout dense(const _cl_mem& mem) {
-  const copy::Region part = mem.whole();
-  return {0, part.region[0] * mem.element(), part.region[1], part.region[2]};
+// `before`: commands that may still write them.
+void pass(_cl_mem& root, size_t source, SubContext& to, std::vector<Ref<_cl_event>> before) {
+  Residency& r = root.residency;
+  const PassingSource from = passing_source(root, source);
+  const bool in_parts = from.arrival && !from.arrival->parts.empty();
+  if (r.ready[source] && !in_parts) before.push_back(r.ready[source]);
+  const auto passing = std::make_shared<Passing>(root, from, to);
+  ++r.passed_on[source];
+  r.ready[to.index] = passing->ready();
+  r.arrivals[to.index] = passing->arrival();
+  after_all(before, [passing](cl_int) { passing->start(); });  // what failed has written what it has written
 }
 
-memory::MoveCounts g_own_counts;
-std::atomic<memory::MoveCounts*> g_counts{&g_own_counts};
-
 }  // namespace
-
-memory::MoveCounts& migration_counts() { return *g_counts; }
-void count_migrations_in(memory::MoveCounts* there) { g_counts = there; }
 
 void migrate(_cl_mem& root, SubContext& to) {
   Residency& r = root.residency;
   if (r.ready[to.index] && r.ready[to.index]->ended()) {
     const bool good = r.ready[to.index]->status.load() == CL_COMPLETE;
-    if (good) r.ready[to.index] = {};
+    if (good) r.has_arrived(to.index);
   }
   if (r.valid[to.index]) return;
   const size_t source = best_source(root, to);
@@ -213,19 +149,17 @@ void migrate(_cl_mem& root, SubContext& to) {
   migration->mem = Ref<_cl_mem>(&root);
   migration->from = root.context->sub_contexts[source].get();
   migration->to = &to;
-  migration->layout = dense(root);
   const Path path = path_between(*migration->from, to);
   // This may give the source a peer-mapped allocation, which is one thing more to wait for.
   if (path == Path::InProcess) find_way(*migration);
   std::vector<Ref<_cl_event>> before = r.writers;
+  if (!migration->way && path != Path::InExecutor) return pass(root, source, to, std::move(before));
   if (r.ready[source]) before.push_back(r.ready[source]);
   if (path == Path::InExecutor) {
     r.ready[to.index] = move_there(root, *migration->from, to, before);
     return migration->count(migration_counts().direct);
   }
-  migration->from_name = root.at(*migration->from);
-  migration->to_name = root.at(to);
-  const bool now = migration->way && have_ended(before);
+  const bool now = have_ended(before);
   if (now) r.writers.clear();
   if (now && migration->is_small() && migration->move_here() == CL_SUCCESS) {
     r.ready[to.index] = {};

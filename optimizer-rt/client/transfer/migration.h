@@ -1,11 +1,10 @@
 // Contents go from sub-context to sub-context when a command needs them: inside this process from driver to driver
 // (transport/moves/native_moves.h), inside a proxy the same way (wire::Move), between proxies directly
 // (peering.h), else through the client's memory.
-// Thread safety: migrate() with the residency, the rest from any thread.
+// Thread safety: with the residency.
 #pragma once
 
 #include "optimizer-rt/client/memory/mem.h"
-#include "transport/memory/move_counts.h"
 
 namespace gt::virt {
 
@@ -15,9 +14,5 @@ namespace gt::virt {
 // goes on by itself, in threads of ours and messages. Throws a Failure when `to` is out of reach; what fails later
 // fails `ready`, and so who waits for it.
 void migrate(_cl_mem& root, SubContext& to);
-
-// How often and how much; from the start, or into memory of goptimize's, which must stay until the process ends.
-memory::MoveCounts& migration_counts();
-void count_migrations_in(memory::MoveCounts* there);
 
 }  // namespace gt::virt
