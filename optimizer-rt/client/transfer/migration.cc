@@ -78,12 +78,13 @@ size_t best_source(const _cl_mem& root, const SubContext& to) {
   return best;
 }
 
-PassingSource passing_source(const _cl_mem& root, size_t source) {
+// An origin is looked for where the source's own move may still fail.
+PassingSource passing_source(const _cl_mem& root, size_t source, const SubContext& to) {
   const Residency& r = root.residency;
   const auto& places = root.context->sub_contexts;
   PassingSource out{places[source].get(), r.arrivals[source], places[source].get()};
   for (size_t i = 0; i < r.valid.size() && !are_there(r, source); ++i) {
-    if (!are_there(r, i)) continue;
+    if (i == to.index || !are_there(r, i)) continue;
     out.origin = places[i].get();
     break;
   }
@@ -123,7 +124,7 @@ void find_way(Migration& migration) {
 // `before`: commands that may still write them.
 void pass(_cl_mem& root, size_t source, SubContext& to, std::vector<Ref<_cl_event>> before) {
   Residency& r = root.residency;
-  const PassingSource from = passing_source(root, source);
+  const PassingSource from = passing_source(root, source, to);
   const bool in_parts = from.arrival && !from.arrival->parts.empty();
   if (r.ready[source] && !in_parts) before.push_back(r.ready[source]);
   const auto passing = std::make_shared<Passing>(root, from, to);
