@@ -57,16 +57,17 @@ class Suite:
         self.env = {**os.environ, **proxy.env, "PYTHONDONTWRITEBYTECODE": "1",
                     "PYTHONPATH": os.pathsep.join(filter(None, (str(HERE), os.environ.get("PYTHONPATH"))))}
 
-    def run(self, mode, tests=(), name=None):
+    def run(self, mode, only="", name=None):
         name = name or mode
         told, shown = self.a.out / f"{name}.verdicts", self.a.out / f"{name}.txt"
         told.unlink(missing_ok=True)
         launcher = [] if mode == modes.NATIVE else modes.launcher(mode, self.a.build, self.a.out, self.proxy)
-        command = [*launcher, *self.a.command, "-p", "told_verdicts", "-p", "no:cacheprovider", *tests]
+        command = [*launcher, *self.a.command, "-p", "told_verdicts", "-p", "no:cacheprovider"]
         began = time.monotonic()
         with shown.open("wb") as out:
-            process = subprocess.Popen([str(c) for c in command], env={**self.env, "VERDICTS": str(told)}, stdout=out,
-                                       stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT, start_new_session=True)
+            env = {**self.env, "VERDICTS": str(told), "ONLY_TEST": only}
+            process = subprocess.Popen([str(c) for c in command], env=env, stdin=subprocess.DEVNULL, stdout=out,
+                                       stderr=subprocess.STDOUT, start_new_session=True)
             try:
                 status = process.wait(self.a.timeout)
             except subprocess.TimeoutExpired:
@@ -83,8 +84,8 @@ class Suite:
         """Run alone: a test that ends in one way natively and in another one in `mode`, each time."""
         here, there = set(), set()
         for _ in range(self.a.again):
-            here.add(self.run(modes.NATIVE, [test], "again").verdicts.get(test))
-            there.add(self.run(mode, [test], f"again.{mode}").verdicts.get(test))
+            here.add(self.run(modes.NATIVE, test, "again").verdicts.get(test))
+            there.add(self.run(mode, test, f"again.{mode}").verdicts.get(test))
         return not here & there
 
 

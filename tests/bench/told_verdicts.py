@@ -1,6 +1,7 @@
 """A plugin of pytest's (-p told_verdicts): each test's verdict goes to the file $VERDICTS as soon as it is known.
 
-So what a run found is there also when a driver ends the process. Lines: a verdict, a tab, the test.
+So what a run found is there also when a driver ends the process. Lines: a verdict, a tab, the test. Where $ONLY_TEST is set,
+nothing but the test of that name runs.
 """
 import os
 
@@ -14,6 +15,12 @@ def tell(word, test):
 def pytest_collectreport(report):
     if report.outcome != "passed":
         tell(f"not collected: {report.outcome}", report.nodeid)
+
+
+def pytest_collection_modifyitems(items):
+    only = os.environ.get("ONLY_TEST")
+    if only:
+        items[:] = [item for item in items if item.nodeid == only]
 
 
 def pytest_runtest_logstart(nodeid):
