@@ -88,14 +88,15 @@ def test_lost():
     for url in elsewhere():
         with server(url, drivers=WRAPPED) as (env, process):
             program = subprocess.Popen([str(USM), "lost"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                       env={**os.environ, **env})
+                                       stderr=subprocess.PIPE, env={**os.environ, **env})
             same(program.stdout.readline(), "ready\n", "first line")
             process.kill()
             process.wait()
-            text, _ = program.communicate("\n", timeout=60)
+            text, said = program.communicate("\n", timeout=60)
         same(text.splitlines(), ["copy -2", "set -2", "info 0", "alloc -2", "a page: 10, then as it was",
                                  "written: 5", "free 0", "free, blocking 0", "end"], url)
         same(program.returncode, 0, "exit status")
+        same(said.count(" as it was"), 1, f"{url}, said once: {said}")
 
 
 def test_none():

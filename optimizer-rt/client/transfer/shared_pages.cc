@@ -1,8 +1,11 @@
 #include "optimizer-rt/client/transfer/shared_pages.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <string>
 #include <utility>
 
 #include "optimizer-rt/client/objects/event.h"
@@ -14,6 +17,16 @@ namespace gt::virt {
 namespace {
 
 constexpr size_t MostUntold = 64;  // events of an out-of-order queue that nobody has asked about
+
+// A touch has no way to fail, and a program that calls nothing more would never know what it computes with. Once a
+// process.
+void say_stale(const Session& session) {
+  static std::atomic<bool> said{false};
+  if (session.alive() || said.exchange(true)) return;
+  const std::string line =
+      "gtrace: " + session.url() + " is lost: memory that its devices wrote, and that was not here yet, is as it was\n";
+  (void)!::write(STDERR_FILENO, line.data(), line.size());
+}
 
 class SharedPages final : public KeptInStep {
  public:
@@ -134,18 +147,19 @@ void SharedPages::wait_for_writers() {
 }
 
 bool SharedPages::fetch(size_t offset, void* into, size_t bytes) {
+  bool good = false;
   try {
     wait_for_writers();
     // A page that another thread has just taken, for a launch of its own, is on its way before it is read.
     { const MutexLock lock(sending_); }
     const Ref<_cl_event> read = make<_cl_event>(sub_context_.context, sub_context_);
     send_read(transfer(offset, bytes), into, *read);
-    return read->wait() == CL_COMPLETE;
+    good = read->wait() == CL_COMPLETE;
   } catch (const Failure&) {  // the link is closed
-    return false;
   } catch (const std::bad_alloc&) {
-    return false;
   }
+  if (!good) say_stale(sub_context_.session);
+  return good;
 }
 
 }  // namespace
