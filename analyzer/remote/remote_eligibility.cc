@@ -27,8 +27,10 @@ constexpr Feature D3dSharing = {"d3d-sharing", "buffers or images shared with Di
 constexpr Feature VideoSharing = {"va-sharing", "surfaces shared with a video decoder (VA-API)", true};
 constexpr Feature ImportedMemory = {"imported-memory", "imported host memory (clImportMemoryARM)", true};
 constexpr Feature ExternalMemory = {"external-memory", "memory or semaphores of another API of this machine", true};
-constexpr Feature HostUsm = {"host-usm", "unified shared memory of the host (clHostMemAllocINTEL)", true};
-constexpr Feature SharedUsm = {"shared-usm", "unified shared memory (clSharedMemAllocINTEL)", true};
+constexpr Feature HostUsm = {
+    "host-usm", "unified shared memory of the host (clHostMemAllocINTEL): its pages travel between commands", false};
+constexpr Feature SharedUsm = {
+    "shared-usm", "unified shared memory (clSharedMemAllocINTEL): its pages travel between commands", false};
 constexpr Feature UnifiedSvm = {
     "unified-svm", "unified shared virtual memory (clSVMAllocWithPropertiesKHR)", true};
 constexpr Feature ArmSvm = {"arm-svm", "shared virtual memory of ARM's extension (clSVMAllocARM)", true};
@@ -38,9 +40,11 @@ constexpr Feature DeviceAddress = {
 constexpr Feature Pipes = {"pipes", "pipes (clCreatePipe) and host pipes of programs", true};
 constexpr Feature Termination = {"terminate-context", "a context that is ended with what is under way", true};
 constexpr Feature FineSvm = {
-    "fine-grain-svm", "fine-grained shared virtual memory: host and device see each other's writes at once", true};
-constexpr Feature VaryingSvm = {"fine-grain-svm", "shared virtual memory whose kind varies: it may be fine-grained",
-                                true};
+    "fine-grain-svm",
+    "fine-grained shared virtual memory: its pages travel between commands; only where a driver has it", false};
+constexpr Feature AtomicSvm = {
+    "svm-atomics", "shared virtual memory with atomics: host and device see each other's writes at once", true};
+constexpr Feature VaryingSvm = {"svm-atomics", "shared virtual memory whose kind varies: it may have atomics", true};
 constexpr Feature SystemSvm = {"system-svm", "kernels that are given pointers into the program's ordinary memory",
                                true};
 constexpr Feature CoarseSvm = {"coarse-svm", "shared virtual memory: pointers must mean the same on both machines",
@@ -100,6 +104,7 @@ constexpr Key Keys[] = {
 };
 
 constexpr int64_t SvmFineGrain = 1 << 10;  // CL_MEM_SVM_FINE_GRAIN_BUFFER
+constexpr int64_t SvmAtomics = 1 << 11;    // CL_MEM_SVM_ATOMICS
 constexpr int64_t UseHostPtr = 1 << 3;     // CL_MEM_USE_HOST_PTR
 constexpr uint16_t SvmFlagsParam = 1;
 
@@ -169,12 +174,11 @@ class Search {
     }
   }
   void svm(model::ShapeId shape, const SeenValues& flags) {
-    const auto fine = [](int64_t v) { return (v & SvmFineGrain) != 0; };
-    if (std::any_of(flags.values.begin(), flags.values.end(), fine)) {
-      add(FineSvm, shape);
-    } else {
-      add(flags.more ? VaryingSvm : CoarseSvm, shape);
-    }
+    const auto any = [&](int64_t bit) {
+      return std::any_of(flags.values.begin(), flags.values.end(), [bit](int64_t v) { return (v & bit) != 0; });
+    };
+    if (any(SvmAtomics)) return add(AtomicSvm, shape);
+    add(flags.more ? VaryingSvm : any(SvmFineGrain) ? FineSvm : CoarseSvm, shape);
   }
   void memory(model::ShapeId shape, const SeenValues& flags) {
     const auto uses = [](int64_t v) { return (v & UseHostPtr) != 0; };

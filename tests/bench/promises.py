@@ -8,7 +8,8 @@ Parts: calls (what an OpenCL call, a malloc+free pair, a timed command cost, hea
 tracing costs whole programs: medians of R paired runs, each with a main loop of S seconds or more), optimizer (what
 goptimize adds to calls, what its pool costs, what whole programs gain), remote (what it adds to calls of local
 devices beside remote ones), size (a trace after 10^3 and after N iterations), memory (programs that do little but
-allocate, heaptrack beside them: R rounds of F times the promised work; promises_memory.py). All of them take some minutes.
+allocate, heaptrack beside them: R rounds of F times the promised work; promises_memory.py), usm (unified shared memory of
+a device elsewhere, beside its buffers; promises_usm.py). All of them take some minutes.
 BUILD: build/release by default. LIB: the libOpenCL.so.1 of the Intercept Layer for OpenCL Applications, measured beside us
 when given.
 Ends with one table: promise, measured, PASS or MISS. Run it on a quiet machine.
@@ -29,6 +30,7 @@ import tempfile
 from own_proxy import OwnProxy
 from promised import any_missed, loop_seconds, print_table, promise, run
 from promises_memory import memory
+from promises_usm import usm
 
 HERE = pathlib.Path(__file__).resolve().parent
 PROGRAMS = {  # arguments, the option that says how often, and how often at least
@@ -240,7 +242,7 @@ def size(build, cwd, iterations):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", nargs="?", default="build/release")
-    parser.add_argument("--only", default="calls,programs,optimizer,remote,size,memory")
+    parser.add_argument("--only", default="calls,programs,optimizer,remote,size,memory,usm")
     parser.add_argument("--iterations", type=int, default=1_000_000)
     parser.add_argument("--seconds", type=float, default=1)
     parser.add_argument("--rounds", type=int, default=7)
@@ -253,7 +255,8 @@ def main():
              "optimizer": lambda cwd: optimizer(build, cwd, given.seconds, given.rounds),
              "remote": lambda cwd: remote(build, cwd),
              "size": lambda cwd: size(build, cwd, given.iterations),
-             "memory": lambda cwd: memory(build, cwd, given.rounds, given.scale)}
+             "memory": lambda cwd: memory(build, cwd, given.rounds, given.scale),
+             "usm": lambda cwd: usm(build, cwd, given.rounds)}
     wanted = given.only.split(",")
     if unknown := [w for w in wanted if w not in parts]:
         parser.error(f"no part {unknown[0]}; there are {', '.join(parts)}")

@@ -243,7 +243,9 @@ def test_lost():
 def test_endings():
     expected = {
         "fork": ["before 0", "child finish -2", "child read -2", "child release 0", "child 0", "parent 0"],
-        "exit": ["leaving 0"], "static": ["before 0", "late 0"]}
+        "exit": ["leaving 0"], "static": ["before 0", "late 0"],
+        "orphan": ["behind one that is set later 0", "retain 0", "release 0", "set 0", "finish 0", "release 0",
+                   "behind one that is never set 0", "flush 0", "release 0", "asked 0", "failed 1"]}
     for mode, lines in expected.items():
         with server("tcp://127.0.0.1:0") as (env, _):
             same(good(tests_dir / "virtual_endings", mode, env=env, timeout=30).text.splitlines(), lines, mode)

@@ -185,7 +185,7 @@ TEST_CASE("blocks are no more than a client may have, nor finer than they may be
   const Svm::Block block = client.allocate(6000);
   REQUIRE(block.address != 0);
   CHECK(client.allocate(6000).address == 0);
-  CHECK(client.allocate(100, CL_MEM_SVM_FINE_GRAIN_BUFFER).address == 0);
+  CHECK(client.allocate(100, CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS).address == 0);
   client.free(block);
   const Svm::Block again = client.allocate(6000);
   CHECK(again.address != 0);

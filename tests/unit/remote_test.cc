@@ -372,7 +372,8 @@ TEST_CASE("memory flags decide, wherever they stand") {
     const auto r = analyzer::find_remote_eligibility(p.done(), sites);
     return r.features.empty() ? std::string() : r.features[0].name + (r.eligible ? "" : "!");
   };
-  CHECK(features(1 << 10, "clSVMAlloc", 1) == "fine-grain-svm!");
+  CHECK(features(1 << 10, "clSVMAlloc", 1) == "fine-grain-svm");
+  CHECK(features(3 << 10, "clSVMAlloc", 1) == "svm-atomics!");
   CHECK(features(2, "clSVMAlloc", 1) == "coarse-svm");
   CHECK(features(1 << 3, "clCreateBuffer", 1) == "use-host-ptr");
   CHECK(features(1 << 5, "clCreateBuffer", 1).empty());
@@ -389,6 +390,8 @@ TEST_CASE("what no device elsewhere has is found by functions' names, and by key
   CHECK(feature("clSetKernelArgDevicePointerEXT", {}, {}) == "device-address");
   CHECK(feature("clSVMAllocWithPropertiesKHR", {}, {}) == "unified-svm!");
   CHECK(feature("clSVMAllocARM", {}, {}) == "arm-svm!");
+  CHECK(feature("clHostMemAllocINTEL", {}, {}) == "host-usm");
+  CHECK(feature("clSharedMemAllocINTEL", {}, {}) == "shared-usm");
   CHECK(feature("clCreatePipe", {}, {}) == "pipes!");
   CHECK(feature("clEnqueueReadHostPipeINTEL", {}, {}) == "pipes!");
   CHECK(feature("clTerminateContextKHR", {}, {}) == "terminate-context!");

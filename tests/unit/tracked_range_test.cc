@@ -5,7 +5,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <thread>
+#include <vector>
 
 #include "tests/unit/fake_pages.h"
 
@@ -274,4 +276,78 @@ TEST_CASE("many small ranges take no descriptors, and end in any order") {
   for (const auto& r : ranges) REQUIRE(byte_of(*r, 1) == 4);
   for (size_t i = 0; i < ranges.size(); i += 2) ranges[i].reset();
   CHECK(byte_of(*ranges[1], 1) == 4);
+}
+
+TEST_CASE("while a command is held, other threads' writes wait, so that neither side's bytes are lost") {
+  for (const bool is_fresh : {true, false}) {
+    FakePages pages(64);
+    const auto range = pages.range();
+    if (!is_fresh) {
+      for (size_t i = 0; i < 64; ++i) byte_of(*range, i * Page) = 1;
+      pages.send(*range);
+    }
+    byte_of(*range, 9 * Page) = 7;
+    const int held = range->hold();
+    REQUIRE(held >= 0);
+    CHECK(pages.send(*range) == Page);
+    std::atomic<bool> begins{false};
+    std::thread other([&] {
+      begins = true;
+      for (size_t i = 0; i < 64; ++i) byte_of(*range, i * Page + 1) = 5;
+    });
+    while (!begins) std::this_thread::yield();
+    ::usleep(2000);
+    for (size_t i = 0; i < 64; ++i) pages.device[i * Page] = static_cast<uint8_t>(100 + i);  // the command
+    range->invalidate();
+    range->release(held);
+    other.join();
+    bool good = true;
+    for (size_t i = 0; i < 64; ++i)
+      good = good && byte_of(*range, i * Page) == 100 + i && byte_of(*range, i * Page + 1) == 5;
+    CHECK(good);
+    pages.send(*range);
+    CHECK(pages.device[20 * Page] == 120);
+    CHECK(pages.device[20 * Page + 1] == 5);
+  }
+}
+
+TEST_CASE("a thread that launches on and on does not keep another's pages from coming") {
+  FakePages pages(64);
+  pages.takes = std::chrono::microseconds(300);
+  const auto range = pages.range();
+  std::atomic<bool> over{false};
+  std::thread other([&] {
+    for (size_t i = 0; i < 20; ++i) byte_of(*range, i * 3 * Page) = static_cast<uint8_t>(i + 1);
+    over = true;
+  });
+  for (int launches = 0; !over && launches < 100'000; ++launches) {
+    const int held = range->hold();
+    pages.send(*range);
+    range->invalidate();
+    range->release(held);
+  }
+  CHECK(over);
+  other.join();
+  bool good = true;
+  for (size_t i = 0; i < 20; ++i) good = good && byte_of(*range, i * 3 * Page) == i + 1;
+  CHECK(good);
+}
+
+TEST_CASE("who holds writes on, and who has waited too long") {
+  FakePages pages(8);
+  const auto range = pages.range();
+  byte_of(*range, 0) = 1;
+  const int held = range->hold();
+  pages.send(*range);
+  byte_of(*range, 1) = 2;  // its own
+  std::thread other([&] { byte_of(*range, 5 * Page) = 3; });
+  other.join();  // it went on, though nobody let go
+  range->release(held);
+  CHECK(pages.send(*range) == 2 * Page);
+  std::vector<int> all;
+  for (int i = 0; i < 20; ++i) all.push_back(range->hold());  // more than there is room for
+  pages.send(*range);
+  for (const int one : all) range->release(one);
+  byte_of(*range, 0) = 9;
+  CHECK(pages.send(*range) == Page);
 }

@@ -17,10 +17,12 @@ bool is_written(const _cl_kernel& kernel, size_t index, const _cl_mem& mem) {
   return !(info.type_qualifier & CL_KERNEL_ARG_TYPE_CONST);
 }
 
-SharedUse shared_use(const _cl_kernel& kernel) {
-  const SvmBlocks& blocks = kernel.program->context->usm;
-  SharedUse use;
-  if (!blocks.any_in_step()) return use;
+namespace {
+
+// Of the blocks, those that are arguments.
+std::vector<std::shared_ptr<SvmBlock>> use_pointers(const _cl_kernel& kernel, const SvmBlocks& blocks, SharedUse& use)
+    GT_REQUIRES(kernel.mutex) {
+  std::vector<std::shared_ptr<SvmBlock>> found;
   for (size_t i = 0; i < kernel.args.size(); ++i) {
     if (kernel.args[i].form != Form::Svm || !kernel.args[i].svm) continue;
     const auto block = blocks.find(kernel.args[i].svm);
@@ -29,23 +31,50 @@ SharedUse shared_use(const _cl_kernel& kernel) {
     const bool constant = info.kind == wire::ArgInfo::Kind::Constant ||
                           (kernel.info.told && (info.type_qualifier & CL_KERNEL_ARG_TYPE_CONST));
     constant ? use.reads(block) : use.writes(block);
+    found.push_back(block);
   }
-  const Reaches& reaches = kernel.reaches;
-  for (const void* p : reaches.usm.value_or(std::vector<const void*>()))
+  return found;
+}
+
+void use_listed(const Reaches::Pointers& listed, const SvmBlocks& blocks, SharedUse& use) {
+  for (const void* p : listed.value_or(std::vector<const void*>()))
     if (const auto block = blocks.find(p)) use.writes(block);
-  const auto any = [&](cl_kernel_exec_info kind) {
-    const auto it = reaches.kinds.find(kind);
-    return it != reaches.kinds.end() && it->second;
+}
+
+void use_usm(const _cl_kernel& kernel, const SvmBlocks& blocks, SharedUse& use) GT_REQUIRES(kernel.mutex) {
+  use_pointers(kernel, blocks, use);
+  use_listed(kernel.reaches.usm, blocks, use);
+  const auto any = [&](cl_kernel_exec_info kind) GT_REQUIRES(kernel.mutex) {
+    const auto it = kernel.reaches.kinds.find(kind);
+    return it != kernel.reaches.kinds.end() && it->second;
   };
   const bool host = any(CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL),
              shared = any(CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL),
              device = any(CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL);
-  if (!host && !shared && !device) return use;
-  const auto reached = [=](cl_unified_shared_memory_type_intel type) {
+  if (!host && !shared && !device) return;
+  const auto reached = [=](const std::shared_ptr<SvmBlock>& block) {
+    const cl_unified_shared_memory_type_intel type = block->usm->type;
     return type == CL_MEM_TYPE_HOST_INTEL ? host : type == CL_MEM_TYPE_SHARED_INTEL ? shared : device;
   };
   for (const auto& block : blocks.in_step(reached)) use.writes(block);
-  return use;
+}
+
+// A kernel that was never told what it reaches may reach any block: drivers let it, though OpenCL wants to be told.
+void use_fine_svm(const _cl_kernel& kernel, const SvmBlocks& blocks, SharedUse& use) GT_REQUIRES(kernel.mutex) {
+  const auto arguments = use_pointers(kernel, blocks, use);
+  if (kernel.reaches.svm || arguments.empty()) return use_listed(kernel.reaches.svm, blocks, use);
+  const auto other = [&](const std::shared_ptr<SvmBlock>& block) {
+    return std::find(arguments.begin(), arguments.end(), block) == arguments.end();
+  };
+  for (const auto& block : blocks.in_step(other)) use.writes(block);
+}
+
+}  // namespace
+
+void use_shared(const _cl_kernel& kernel, SharedUse& use) {
+  const _cl_context& context = *kernel.program->context;
+  if (context.usm.any_in_step()) use_usm(kernel, context.usm, use);
+  if (context.svm.any_in_step()) use_fine_svm(kernel, context.svm, use);
 }
 
 wire::KernelArg message_of(uint32_t index, const ArgValue& arg, SubContext& sub_context) {

@@ -26,8 +26,8 @@ void use_arguments(_cl_kernel& kernel, User& user) GT_REQUIRES(kernel.mutex) {
   }
 }
 
-// What it may see and write of memory that the program uses as it likes.
-SharedUse shared_use(const _cl_kernel& kernel) GT_REQUIRES(kernel.mutex);
+// What it may see and write of memory that the program uses as it likes, but for buffers.
+void use_shared(const _cl_kernel& kernel, SharedUse& use) GT_REQUIRES(kernel.mutex);
 
 wire::KernelArg message_of(uint32_t index, const ArgValue& arg, SubContext& sub_context);
 

@@ -49,6 +49,7 @@ void Command::overwrites(_cl_mem& mem) { touch(mem, Access::Overwrite); }
 void Command::touch(_cl_mem& mem, Access access) {
   _cl_context& context = *queue_.context;
   require(mem.context.get() == &context, CL_INVALID_CONTEXT);
+  shared_.uses(mem, access != Access::Read);
   if (context.one_sub_context()) return;
   if (!residency_) residency_ = std::unique_lock(context.residency);
   _cl_mem& root = mem.root();
@@ -76,9 +77,16 @@ const Gates& Command::gates() {
   return gates_;
 }
 
+void Command::begin_shared() {
+  Ref<_cl_event> event;
+  if (shared_.will_write(sub_context())) event = Ref<_cl_event>(&want_event());
+  shared_.begin(std::move(event), gates(), moves_);
+}
+
 const Ids& Command::waits() {
   if (named_) return waits_;
   named_ = true;
+  if (!shared_.empty()) begin_shared();
   for (_cl_event* e : list_) wait_for(*e);
   for (const Ref<_cl_event>& e : moves_) wait_for(*e);
   if (out_ || residency_ || waits_for_late_ || sync_errors()) want_event();
@@ -117,6 +125,7 @@ void Command::require_taken() {
 cl_int Command::sent() {
   queue_.note_gates(gates(), type_ == CL_COMMAND_BARRIER);
   if (event_) event_->note_sent();
+  if (!shared_.empty()) shared_.end();
   written();
   if (residency_) residency_.unlock();
   if (event_ && event_->deferred) queue_.deferred_completions->add(event_, type_ == CL_COMMAND_BARRIER);

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <vector>
 
+#include "optimizer-rt/client/calls/shared_use.h"
 #include "optimizer-rt/client/memory/mem.h"
 #include "optimizer-rt/client/objects/event.h"
 #include "optimizer-rt/client/objects/queue.h"
@@ -30,10 +31,12 @@ class Command {
   void reads(_cl_mem& mem);
   void writes(_cl_mem& mem);      // parts of it: what it held before counts, too
   void overwrites(_cl_mem& mem);  // all of it
-  // It waits for that, too. Before waits().
-  void comes_after(const Ref<_cl_event>& event) { moves_.push_back(event); }
+  // What it does with memory that the program uses as it likes. Before waits().
+  SharedUse& shared() { return shared_; }
   // User events without a status that it is behind (objects/gate.h).
   const Gates& gates();
+  // It is behind these, too: what it waits for by something else than events. Before waits().
+  void is_behind(const Gates& more) { add_closed(gates_, more); }
   // It needs an event even if the program does not.
   _cl_event& want_event();
 
@@ -70,6 +73,7 @@ class Command {
  private:
   enum class Access { Read, Write, Overwrite };
   void touch(_cl_mem& mem, Access access);
+  void begin_shared();
   void wait_for(_cl_event& event);
   void written();
   bool waits_for_all() const;
@@ -88,6 +92,7 @@ class Command {
   std::vector<Ref<_cl_event>> after_;  // what must have landed before the program hears of its end
   bool waits_for_late_ = false;        // by its wait list, or as a barrier: what follows it comes after that, too
   Ref<_cl_event> event_;
+  SharedUse shared_;
 };
 
 }  // namespace gt::virt

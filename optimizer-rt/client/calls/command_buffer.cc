@@ -6,7 +6,6 @@
 #include "optimizer-rt/client/base/functions.h"
 #include "optimizer-rt/client/base/info.h"
 #include "optimizer-rt/client/calls/command.h"
-#include "optimizer-rt/client/calls/shared_use.h"
 #include "traces/api/properties.h"
 
 using namespace gt;        // NOLINT: this file is about one of their types
@@ -85,12 +84,10 @@ Bytes ask_info(_cl_command_buffer_khr& buffer, cl_command_buffer_info_khr name) 
 }
 
 // Its kernels may have been told to reach kinds of memory: all that the program uses as it likes counts as written.
-SharedUse reached_by(_cl_command_buffer_khr& buffer) GT_REQUIRES(buffer.mutex) {
-  SharedUse use;
-  if (buffer.kernels.empty()) return use;
-  for (const auto& block : buffer.context->usm.in_step([](cl_unified_shared_memory_type_intel) { return true; }))
-    use.writes(block);
-  return use;
+void use_reached(_cl_command_buffer_khr& buffer, SharedUse& use) GT_REQUIRES(buffer.mutex) {
+  if (buffer.kernels.empty()) return;
+  for (const SvmBlocks* const blocks : {&buffer.context->svm, &buffer.context->usm})
+    for (const auto& block : blocks->in_step([](const auto&) { return true; })) use.writes(block);
 }
 
 // A run that the driver may refuse is waited for until it has been taken: then its answer is the call's.
@@ -140,8 +137,7 @@ cl_int clEnqueueCommandBufferKHR(cl_uint queue_count, cl_command_queue* queues, 
   const MutexLock lock(buffer->mutex);
   Command c(instead.empty() ? buffer->queues[0].get() : instead[0], CL_COMMAND_COMMAND_BUFFER_KHR, n, list, event);
   for (const auto& [mem, use] : buffer->memory) use.second ? c.writes(*mem) : c.reads(*mem);
-  SharedUse shared = reached_by(*buffer);
-  shared.begin(c);
+  use_reached(*buffer, c.shared());
   const bool asked = is_asked(*buffer, instead);
   if (asked || !buffer->simultaneous) c.want_event();
   const std::vector<ObjectId> names = names_of(instead);
@@ -151,9 +147,7 @@ cl_int clEnqueueCommandBufferKHR(cl_uint queue_count, cl_command_queue* queues, 
   if (asked) c.require_taken();
   if (asked && !instead.empty()) buffer->taken.insert(instead);
   if (!buffer->simultaneous) buffer->last_run = Ref<_cl_event>(&c.want_event());
-  c.sent();
-  shared.end();
-  return CL_SUCCESS;
+  return c.sent();
 }
 
 cl_int clGetCommandBufferInfoKHR(cl_command_buffer_khr buffer, cl_command_buffer_info_khr name, size_t room,

@@ -8,7 +8,6 @@
 #include "optimizer-rt/client/calls/arguments.h"
 #include "optimizer-rt/client/calls/command.h"
 #include "optimizer-rt/client/calls/recording.h"
-#include "optimizer-rt/client/calls/shared_use.h"
 #include "optimizer-rt/client/calls/svm_commands.h"
 #include "optimizer-rt/client/programs/kernel.h"
 
@@ -117,8 +116,7 @@ cl_int launch(cl_command_queue queue, cl_kernel kernel, const Range& range, cl_c
   const MutexLock lock(kernel->mutex);
   if (is_empty(range)) return do_without_work(c, *kernel);
   use_arguments(*kernel, c);
-  SharedUse shared = shared_use(*kernel);
-  shared.begin(c);
+  use_shared(*kernel, c.shared());
   tell_reaches(*kernel, c.sub_context());
   const bool is_asked = leaves_choice(range) || leaves_out_required(*kernel, *queue->device, range);
   if (is_asked) c.want_event();
@@ -135,9 +133,7 @@ cl_int launch(cl_command_queue queue, cl_kernel kernel, const Range& range, cl_c
   message.args = changed_arguments(*kernel, c.sub_context());
   c.session().send(message, true);
   if (is_asked) c.require_taken();
-  c.sent();
-  shared.end();
-  return CL_SUCCESS;
+  return c.sent();
 }
 
 // Arguments travel with launches: where there is none, and a Call's driver looks at them, they go ahead of that. Nobody

@@ -23,6 +23,8 @@ struct _cl_semaphore_khr : gt::virt::Object {
   gt::virt::SubContext& sub_context;
   const gt::virt::ObjectId name;
   std::vector<cl_semaphore_properties_khr> properties;  // as the program gave them, with their final 0
+  gt::Mutex mutex;
+  gt::virt::Gates gates GT_GUARDED_BY(mutex);  // what its signals are behind; they come before what waits for them
 };
 
 using namespace gt;        // NOLINT: this file is about one of their types
@@ -88,15 +90,24 @@ cl_int enqueue(cl_command_queue queue, cl_command_type type, cl_uint count, List
   check(queue);
   require(count != 0 && list, CL_INVALID_VALUE);
   std::vector<ObjectId> names;
+  Gates gates;
   for (cl_uint i = 0; i < count; ++i) {
     _cl_semaphore_khr& semaphore = check(list[i]);
     require(&semaphore.sub_context == &queue->sub_context, CL_INVALID_CONTEXT);
     names.push_back(semaphore.name);
+    const MutexLock lock(semaphore.mutex);
+    add_closed(gates, semaphore.gates);
   }
   Command c(queue, type, n, events, event);
+  if (F == FnId::clEnqueueWaitSemaphoresKHR) c.is_behind(gates);
   c.want_event();  // its driver may refuse what the semaphore's state does not allow
   c.call<F>(as<cl_command_queue>(queue->name), count, reinterpret_cast<List>(names.data()), payloads);
   c.require_taken();
+  for (cl_uint i = 0; F == FnId::clEnqueueSignalSemaphoresKHR && i < count; ++i) {
+    const MutexLock lock(list[i]->mutex);
+    add_closed(list[i]->gates, c.gates());
+    std::erase_if(list[i]->gates, [](const std::shared_ptr<Gate>& gate) { return gate->is_open(); });
+  }
   return c.sent();
 }
 

@@ -10,6 +10,7 @@ class SharedUse::Held : public std::enable_shared_from_this<Held> {
  public:
   Held(std::vector<Part> parts, Ref<_cl_event> event, Gates gates)
       : parts_(std::move(parts)), event_(std::move(event)), gates_(std::move(gates)) {}
+  ~Held() { release(parts_); }
 
   // At the first gate that is closed.
   void wait() {
@@ -35,6 +36,7 @@ class SharedUse::Held : public std::enable_shared_from_this<Held> {
   // What the program wrote meanwhile is there when the last event's status is.
   void send() {
     std::vector<Ref<_cl_event>> sent;
+    hold(parts_);
     try {
       for (const Part& part : parts_) part.block->pages->send(part.block, part.offset, part.bytes, sent);
       for (const Ref<_cl_event>& event : sent) event->wait();
@@ -53,9 +55,10 @@ class SharedUse::Held : public std::enable_shared_from_this<Held> {
   void note_written() {
     for (const Part& part : parts_)
       if (part.writes) part.block->pages->written_by(event_, part.offset, part.bytes);
+    release(parts_);
   }
 
-  const std::vector<Part> parts_;
+  std::vector<Part> parts_;
   const Ref<_cl_event> event_;
   const Gates gates_;
   Mutex mutex_;
@@ -74,16 +77,32 @@ void SharedUse::add(const Block& block, const void* p, size_t bytes, bool writes
     parts_.push_back({block, offset, bytes, writes});
 }
 
-void SharedUse::begin(Command& c) {
-  std::erase_if(parts_, [&](const Part& part) { return &part.block->sub_context != &c.sub_context(); });
-  std::vector<Ref<_cl_event>> sent;
-  for (const Part& part : parts_) {
-    part.block->pages->send(part.block, part.offset, part.bytes, sent);
-    if (part.writes && !event_) event_ = Ref<_cl_event>(&c.want_event());
-  }
-  for (const Ref<_cl_event>& event : sent) c.comes_after(event);
-  if (parts_.empty() || c.gates().empty()) return;
-  held_ = std::make_shared<Held>(parts_, event_, c.gates());
+void SharedUse::add(_cl_mem& mem, bool writes) {
+  _cl_mem& part = mem.is_image() ? mem.root() : mem;
+  add(mem.root().svm, part.host_ptr, part.size, writes);
+}
+
+void SharedUse::hold(std::vector<Part>& parts) {
+  for (Part& part : parts)
+    if (part.writes && part.held == NotHeld) part.held = part.block->pages->hold();
+}
+
+void SharedUse::release(std::vector<Part>& parts) {
+  for (Part& part : parts)
+    if (const int held = std::exchange(part.held, NotHeld); held != NotHeld) part.block->pages->release(held);
+}
+
+bool SharedUse::will_write(const SubContext& at) {
+  std::erase_if(parts_, [&](const Part& part) { return &part.block->sub_context != &at; });
+  return std::any_of(parts_.begin(), parts_.end(), [](const Part& part) { return part.writes; });
+}
+
+void SharedUse::begin(Ref<_cl_event> event, const Gates& gates, std::vector<Ref<_cl_event>>& after) {
+  event_ = std::move(event);
+  if (gates.empty()) hold(parts_);
+  for (const Part& part : parts_) part.block->pages->send(part.block, part.offset, part.bytes, after);
+  if (parts_.empty() || gates.empty()) return;
+  held_ = std::make_shared<Held>(parts_, event_, gates);
   held_->wait();
 }
 
@@ -91,6 +110,7 @@ void SharedUse::end() {
   if (held_) return held_->note_sent();
   for (const Part& part : parts_)
     if (part.writes) part.block->pages->written_by(event_, part.offset, part.bytes);
+  release(parts_);
 }
 
 }  // namespace gt::virt

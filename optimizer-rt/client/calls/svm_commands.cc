@@ -119,6 +119,8 @@ bool meet(const void* a, const void* b, size_t bytes) {
 template <FnId F>
 cl_int send_copy(Command& c, const SharedCopy& copy, bool blocking) {
   const auto& [to, from, bytes, in, out] = copy;
+  c.shared().reads(out, from, bytes);
+  c.shared().writes(in, to, bytes);
   if (blocking) {
     c.block();
     c.want_event();
@@ -154,7 +156,9 @@ cl_int do_nothing(Command& c, cl_int said, bool blocking) {
 }
 
 void send_map(Command& c, const Block& block, void* p, size_t bytes, cl_map_flags flags, bool blocking) {
-  if (!block->has_shadow()) {
+  if (block->pages) {
+    order_only(c);  // pages come when they are touched
+  } else if (!block->has_shadow()) {
     c.call<FnId::clEnqueueSVMMap>(as<cl_command_queue>(c.queue().name), cl_bool{CL_FALSE}, flags, p, bytes);
   } else if (flags & CL_MAP_WRITE_INVALIDATE_REGION) {
     order_only(c);
@@ -168,7 +172,9 @@ void send_map(Command& c, const Block& block, void* p, size_t bytes, cl_map_flag
 void send_unmap(Command& c, const Block& block, void* p) {
   SvmBlock::Mapping mapping;
   const bool mapped = block->take(p, mapping);
-  if (!block->has_shadow()) {
+  if (block->pages) {
+    order_only(c);  // and go with the next command that may see them
+  } else if (!block->has_shadow()) {
     c.call<FnId::clEnqueueSVMUnmap>(as<cl_command_queue>(c.queue().name), p);
   } else if (!mapped || !(mapping.flags & Writing)) {
     order_only(c);
@@ -232,6 +238,7 @@ cl_int clEnqueueSVMMemFill(cl_command_queue queue, void* p, const void* pattern,
   const Block block = block_of(queue, p, size);
   Command c(queue, CL_COMMAND_SVM_MEMFILL, n, list, event);
   if (size == 0) return do_nothing(c, Habits(c.sub_context()).on_nothing(FnId::clEnqueueSVMMemFill, p), false);
+  c.shared().writes(block, p, size);
   c.call<FnId::clEnqueueSVMMemFill>(as<cl_command_queue>(queue->name), p, pattern, pattern_size, size);
   return c.sent();
 }

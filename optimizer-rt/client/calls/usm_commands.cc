@@ -1,7 +1,6 @@
 // Commands on unified shared memory: clEnqueueMem*INTEL.
 #include "optimizer-rt/client/base/functions.h"
 #include "optimizer-rt/client/calls/command.h"
-#include "optimizer-rt/client/calls/shared_use.h"
 #include "optimizer-rt/client/calls/svm_commands.h"
 
 namespace gt::virt {
@@ -46,43 +45,31 @@ cl_int clEnqueueMemcpyINTEL(cl_command_queue queue, cl_bool blocking, void* to, 
   const SharedCopy copy{to, from, size, find(*queue, to, size), find(*queue, from, size)};
   Command c(queue, CL_COMMAND_MEMCPY_INTEL, n, list, event);
   if (size == 0) return do_nothing(c, CL_SUCCESS, blocking);
-  SharedUse use;
-  use.reads(copy.out, from, size);
-  use.writes(copy.in, to, size);
-  use.begin(c);
-  const cl_int code = send_copy<FnId::clEnqueueMemcpyINTEL>(c, copy, blocking);
-  use.end();
-  return code;
+  return send_copy<FnId::clEnqueueMemcpyINTEL>(c, copy, blocking);
 }
 
 cl_int clEnqueueMemFillINTEL(cl_command_queue queue, void* p, const void* pattern, size_t pattern_size, size_t size,
                              cl_uint n, const cl_event* list, cl_event* event) {
   check_queue(queue);
   check_fill(p, pattern, pattern_size, size);
-  SharedUse use;
-  use.writes(block_of(*queue, p, size), p, size);
+  const Block block = block_of(*queue, p, size);
   Command c(queue, CL_COMMAND_MEMFILL_INTEL, n, list, event);
   if (size == 0) return do_nothing(c, CL_SUCCESS, false);
-  use.begin(c);
+  c.shared().writes(block, p, size);
   c.call<FnId::clEnqueueMemFillINTEL>(as<cl_command_queue>(queue->name), p, pattern, pattern_size, size);
-  c.sent();
-  use.end();
-  return CL_SUCCESS;
+  return c.sent();
 }
 
 cl_int clEnqueueMemsetINTEL(cl_command_queue queue, void* p, cl_int value, size_t size, cl_uint n, const cl_event* list,
                             cl_event* event) {
   check_queue(queue);
   require(p, CL_INVALID_VALUE);
-  SharedUse use;
-  use.writes(block_of(*queue, p, size), p, size);
+  const Block block = block_of(*queue, p, size);
   Command c(queue, CL_COMMAND_MEMFILL_INTEL, n, list, event);
   if (size == 0) return do_nothing(c, CL_SUCCESS, false);
-  use.begin(c);
+  c.shared().writes(block, p, size);
   c.call<FnId::clEnqueueMemsetINTEL>(as<cl_command_queue>(queue->name), p, value, size);
-  c.sent();
-  use.end();
-  return CL_SUCCESS;
+  return c.sent();
 }
 
 cl_int clEnqueueMigrateMemINTEL(cl_command_queue queue, const void* p, size_t size, cl_mem_migration_flags flags,

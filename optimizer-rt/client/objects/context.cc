@@ -168,7 +168,10 @@ cl_context clCreateContextFromType(const cl_context_properties* properties, cl_d
 
 cl_int clRetainContext(cl_context context) { return retain(context); }
 cl_int clReleaseContext(cl_context context) {
-  return release(context, [](_cl_context& last) { last.usm.forget_ended(); });
+  return release(context, [](_cl_context& last) {
+    last.svm.forget_ended();
+    last.usm.forget_ended();
+  });
 }
 
 cl_int clGetContextInfo(cl_context context, cl_context_info name, size_t room, void* value, size_t* size_ret) {

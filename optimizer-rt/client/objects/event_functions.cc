@@ -1,4 +1,6 @@
 // What programs do with events.
+#include <cstdlib>
+#include <mutex>
 #include <vector>
 
 #include "optimizer-rt/client/base/functions.h"
@@ -8,6 +10,41 @@
 #include "optimizer-rt/client/objects/queue.h"
 
 namespace gt::virt::fn {
+namespace {
+
+// User events that the program has let go of without a status, and that commands wait for: for ever, as natively. When
+// the process ends they fail, so that nobody waits for those commands then.
+class Orphans {
+ public:
+  static Orphans& all() {
+    static auto* const one = new Orphans;
+    return *one;
+  }
+  // What nothing waits for ends by itself.
+  void add(_cl_event& event) {
+    static std::once_flag once;
+    std::call_once(once, [] { std::atexit([] { all().fail(); }); });  // later than that of sessions: it comes before
+    const MutexLock lock(mutex_);
+    std::erase_if(events_, [](const Ref<_cl_event>& known) { return known->ended(); });
+    if (event.holds.load() > 1) events_.emplace_back(&event);
+  }
+
+ private:
+  void fail() {
+    std::vector<Ref<_cl_event>> events;
+    {
+      const MutexLock lock(mutex_);
+      events.swap(events_);
+    }
+    for (const Ref<_cl_event>& event : events)
+      if (!event->ended()) event->complete(CL_OUT_OF_RESOURCES, 0, 0);
+  }
+
+  Mutex mutex_;
+  std::vector<Ref<_cl_event>> events_ GT_GUARDED_BY(mutex_);
+};
+
+}  // namespace
 
 cl_event clCreateUserEvent(cl_context context, cl_int* errcode) {
   Ref<_cl_event> event = make<_cl_event>(check(context));
@@ -56,7 +93,11 @@ cl_int clGetEventInfo(cl_event event, cl_event_info name, size_t room, void* val
 }
 
 cl_int clRetainEvent(cl_event event) { return retain(event); }
-cl_int clReleaseEvent(cl_event event) { return release(event); }
+cl_int clReleaseEvent(cl_event event) {
+  return release(event, [](_cl_event& last) {
+    if (last.is_user() && !last.ended()) Orphans::all().add(last);
+  });
+}
 
 cl_int clSetEventCallback(cl_event event, cl_int when, void(CL_CALLBACK* function)(cl_event, cl_int, void*),
                           void* data) {

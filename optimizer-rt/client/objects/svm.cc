@@ -112,7 +112,7 @@ std::vector<std::shared_ptr<SvmBlock>> SvmBlocks::in_step(const Chooses& chooses
   std::vector<std::shared_ptr<SvmBlock>> found;
   const MutexLock lock(mutex_);
   for (const std::shared_ptr<SvmBlock>& block : in_step_)
-    if (block->pages->is_used() && chooses(block->usm->type)) found.push_back(block);
+    if (block->pages->is_used() && chooses(block)) found.push_back(block);
   return found;
 }
 
@@ -183,6 +183,11 @@ bool has_usm(_cl_device_id& device) {
 bool has_svm(_cl_device_id& device) {
   const auto can = device.number<cl_device_svm_capabilities>(CL_DEVICE_SVM_CAPABILITIES);
   return can & CL_DEVICE_SVM_COARSE_GRAIN_BUFFER;
+}
+
+bool has_fine_svm(_cl_device_id& device) {
+  const auto can = device.number<cl_device_svm_capabilities>(CL_DEVICE_SVM_CAPABILITIES);
+  return can & CL_DEVICE_SVM_FINE_GRAIN_BUFFER;
 }
 
 }  // namespace gt::virt

@@ -1,9 +1,10 @@
-// Blocks of memory that have the same address here and on the device: coarse-grained shared virtual memory, and
-// allocations of unified shared memory (usm.h).
+// Blocks of memory that have the same address here and on the device: shared virtual memory, coarse- and fine-grained,
+// and allocations of unified shared memory.
 //
 // The executor's driver chooses the address. Of an executor in this process the block is the driver's memory itself.
-// For one elsewhere there is memory of ours at that address. Of shared virtual memory it is a shadow: maps read it from
-// the device, unmaps write it back. Of device memory it is there so that nothing else is, and nobody can touch it.
+// For one elsewhere there is memory of ours at that address. Of coarse-grained memory it is a shadow: maps read it from
+// the device, unmaps write it back. Fine-grained memory is kept in step, as host and shared allocations are. Of device
+// memory it is there so that nothing else is, and nobody can touch it.
 // A context with several sub-contexts has no shared virtual memory: no driver can be told what address to choose.
 // Thread safety: any thread.
 #pragma once
@@ -62,6 +63,11 @@ class KeptInStep {
   virtual ~KeptInStep() = default;
   // False: the program has not touched it yet, nor is it likely to (device memory): commands need not tell of it.
   virtual bool is_used() const = 0;
+  // Of a command that may write there, around send() and written_by(), where the program may write beside commands:
+  // what other threads write meanwhile waits, else the device's bytes or theirs would be lost. Gives what release()
+  // takes.
+  virtual int hold() = 0;
+  virtual void release(int held) = 0;
   // What the program wrote in the range goes to the device; a command that may see it comes after what is appended.
   // `block` is the one that this is of.
   virtual void send(const std::shared_ptr<SvmBlock>& block, size_t offset, size_t bytes,
@@ -132,8 +138,8 @@ class SvmBlocks {
   void give_all_back();
   void forget_ended() const;  // KeptInStep's
   bool any_in_step() const { return any_in_step_.load(std::memory_order_relaxed); }  // ever
-  // Those that are kept in step, used, and of a kind that is chosen.
-  using Chooses = std::function<bool(cl_unified_shared_memory_type_intel)>;
+  // Those that are kept in step, used, and chosen.
+  using Chooses = std::function<bool(const std::shared_ptr<SvmBlock>&)>;
   std::vector<std::shared_ptr<SvmBlock>> in_step(const Chooses& chooses) const;
 
  private:
@@ -154,6 +160,7 @@ std::shared_ptr<SvmBlock> make_block(SubContext& sub_context, size_t bytes, cons
                                      const std::optional<UsmFacts>& usm = {}, const KeepInStep& keep = {});
 
 bool has_svm(_cl_device_id& device);
+bool has_fine_svm(_cl_device_id& device);
 bool has_usm(_cl_device_id& device);
 
 }  // namespace gt::virt

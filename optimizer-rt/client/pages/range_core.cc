@@ -125,6 +125,30 @@ PageRun RangeCore::around(size_t page, size_t unit) const {
   return run;
 }
 
+// Where eight threads hold already: without. A thread that launches on and on would keep others' pages from ever
+// coming.
+int RangeCore::hold() {
+  for (int looks = 0; looks < MostForOthers && overtaken_.load(); ++looks) ::usleep(HeldUs);
+  overtaken_ = false;
+  const QuietLock lock(mutex_);
+  const auto free = std::find(holders_.begin(), holders_.end(), 0);
+  if (free == holders_.end()) return -1;
+  *free = ::gettid();
+  return static_cast<int>(free - holders_.begin());
+}
+
+void RangeCore::release(int held) {
+  if (held < 0) return;
+  const QuietLock lock(mutex_);
+  holders_[static_cast<size_t>(held)] = 0;
+}
+
+bool RangeCore::held_by_others() const {
+  const auto any = [](int holder) { return holder != 0; };
+  if (std::none_of(holders_.begin(), holders_.end(), any)) return false;
+  return std::find(holders_.begin(), holders_.end(), ::gettid()) == holders_.end();
+}
+
 void RangeCore::invalidate(PageRun run) {
   if (all_absent_.load(std::memory_order_relaxed)) return;
   stay_first();
@@ -181,13 +205,19 @@ void RangeCore::take(PageRun run, std::vector<PageRun>& taken) {
 
 void RangeCore::take_fresh(PageRun run, std::vector<PageRun>& taken) {
   // In pieces, what is left between them would be mappings: the whole run is Clean then, zeros where it was not
-  // touched.
-  const bool is_coarse = least_unit() > 1;
+  // touched. So it is while writes are to wait.
+  const auto holds = [](int holder) { return holder != 0; };
+  const bool is_held = std::any_of(holders_.begin(), holders_.end(), holds);
+  bool whole =
+      is_held || (least_unit() > 1 && file_.touched(run.begin * Page, run.end * Page, alias_).begin < run.end * Page);
+  if (whole && ::mprotect(view_ + run.begin * Page, run.pages() * Page, PROT_READ) != 0) {  // before it is asked
+    crowded_ = true;
+    whole = false;
+  }
   for (size_t page = run.begin; page < run.end;) {
     const FilePart::Extent data = file_.touched(page * Page, run.end * Page, alias_);
     if (data.begin < data.end) taken.push_back({data.begin / Page, data.end / Page});
-    if (is_coarse && data.begin / Page > page && data.begin < data.end)
-      set({page, data.begin / Page}, PageState::Clean);
+    if (whole) states_.set(page, data.end / Page, PageState::Clean);
     page = data.end / Page;
   }
 }

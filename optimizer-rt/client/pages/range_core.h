@@ -50,6 +50,8 @@ class RangeCore : private FaultTarget {
   bool in_child() const { return mark_.in_child(); }
 
   void invalidate(PageRun run);
+  int hold();
+  void release(int held);
   bool may_be_dirty() const { return may_be_dirty_.load(std::memory_order_relaxed); }
   // Appends what it took, in pages, ascending.
   void take(PageRun run, std::vector<PageRun>& taken);
@@ -76,6 +78,13 @@ class RangeCore : private FaultTarget {
     bool wanted = false;  // somebody waits; else it will be ready
     bool stale = false;   // invalidated since it began
   };
+
+  // A write that waits for holders looks again after so many microseconds, and so often.
+  static constexpr unsigned HeldUs = 20;
+  static constexpr int MostLooks = 20'000;
+  // Who holds first lets a thread go whose pages came too late, for at most so many looks.
+  static constexpr int MostForOthers = 2'000;
+  bool held_by_others() const GT_REQUIRES(mutex_);
 
   static Answer touched_entry(FaultTarget* self, uintptr_t address, Access access);
   Answer touched(uintptr_t address, Access access);
@@ -116,11 +125,13 @@ class RangeCore : private FaultTarget {
   ReadAhead reads_ GT_GUARDED_BY(mutex_);
   ReadAhead writes_ GT_GUARDED_BY(mutex_);
   std::array<Fetching, 8> fetchings_ GT_GUARDED_BY(mutex_);
+  std::array<int, 8> holders_ GT_GUARDED_BY(mutex_) = {};  // threads; 0: nobody
   RangeCounts done_counts_ GT_GUARDED_BY(mutex_) = {};
   size_t borders_told_ GT_GUARDED_BY(mutex_) = 0;
   bool ending_ GT_GUARDED_BY(mutex_) = false;
   bool crowded_ GT_GUARDED_BY(mutex_) = false;  // the system has no more mappings for us
   std::atomic<int> ended_fetches_{0};
+  std::atomic<bool> overtaken_{false};  // somebody waits for pages that a command took again while they came
   std::atomic<bool> may_be_dirty_{true};
   std::atomic<bool> all_absent_{false};  // and nothing is fetched or ready
 };

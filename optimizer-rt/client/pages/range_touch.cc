@@ -30,31 +30,39 @@ bool is_writable(uintptr_t address) {
 }  // namespace
 
 FaultTarget::Answer RangeCore::touched_entry(FaultTarget* self, uintptr_t address, Access access) {
-  return static_cast<RangeCore*>(self)->touched(address, access);
+  auto* const range = static_cast<RangeCore*>(self);
+  const Answer answer = range->touched(address, access);
+  range->overtaken_.store(false, std::memory_order_relaxed);
+  return answer;
 }
 
 FaultTarget::Answer RangeCore::touched(uintptr_t address, Access access) {
   const size_t page = (address - low) / Page;
+  int looks = 0;
   for (bool waited = false;; waited = true) {
     int seen = 0;
+    bool is_held = false;
     {
       const MutexLock lock(mutex_);  // signals are blocked
       if (ending_) return Answer::Again;
       const PageState state = states_.at(page);
-      if (state == PageState::Clean)
+      is_held = state == PageState::Clean && access != Access::Read && ++looks < MostLooks && held_by_others();
+      if (state == PageState::Clean && !is_held)
         return waited && access != Access::Write ? Answer::Again : touched_clean(address, access);
-      if (state != PageState::Absent) return touched_open(address, access);
-      done_counts_.read_faults += !waited;
-      if (ReadAhead::Stream* const stream = reads_.ready_at(page)) {
-        open(stream->ready);
-        start_ahead(reads_.goes_on(*stream));
-        update();
-        return Answer::Again;
+      if (state != PageState::Clean && state != PageState::Absent) return touched_open(address, access);
+      if (state == PageState::Absent) {
+        done_counts_.read_faults += !waited;
+        if (ReadAhead::Stream* const stream = reads_.ready_at(page)) {
+          open(stream->ready);
+          start_ahead(reads_.goes_on(*stream));
+          update();
+          return Answer::Again;
+        }
+        seen = ended_fetches_.load();
+        want(page);
       }
-      seen = ended_fetches_.load();
-      want(page);
     }
-    ended_fetches_.wait(seen);
+    is_held ? void(::usleep(HeldUs)) : ended_fetches_.wait(seen);
   }
 }
 
@@ -155,6 +163,7 @@ bool RangeCore::fetch(Fetching& fetching) {
     done_counts_.fetched_pages += run.pages();
     if (fetching.stale && fetching.wanted && good && !ending_) {
       fetching.stale = false;
+      overtaken_ = true;
       continue;
     }
     fetched(fetching, good);
@@ -217,19 +226,21 @@ bool RangeCore::bring(PageRun run) {
 }
 
 void RangeCore::set_settled(PageRun run, PageState state) {
-  for (;;) {
+  for (int looks = 0;;) {
     int seen = 0;
+    bool is_held = false;
     {
       const QuietLock lock(mutex_);
       seen = ended_fetches_.load();
-      if (!is_fetching(run)) {
+      is_held = state == PageState::Dirty && ++looks < MostLooks && held_by_others();
+      if (!is_held && !is_fetching(run)) {
         reads_.drop_ready(run);
         set(run, state);
         update();
         return;
       }
     }
-    ended_fetches_.wait(seen);
+    is_held ? void(::usleep(HeldUs)) : ended_fetches_.wait(seen);
   }
 }
 

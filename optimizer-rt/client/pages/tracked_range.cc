@@ -47,6 +47,9 @@ void TrackedRange::invalidate(size_t offset, size_t bytes) {
   if (bytes != 0 && !core_->in_child()) core_->invalidate(pages_of(offset, bytes));
 }
 
+int TrackedRange::hold() { return core_->hold(); }
+void TrackedRange::release(int held) { core_->release(held); }
+
 bool TrackedRange::may_be_dirty() const { return core_->may_be_dirty(); }
 
 size_t TrackedRange::take_dirty(size_t offset, size_t bytes, const Visit& visit) {

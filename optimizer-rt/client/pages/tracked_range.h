@@ -14,6 +14,9 @@
 // page that was written is lost: it becomes Clean before its bytes are read, and what is Dirty stays so in
 // invalidate().
 //
+// Memory that the program may write beside commands has hold() around that order: of what other threads write meanwhile
+// and the device's bytes in the same page one would be lost, so their writes wait.
+//
 // System calls of the program do not raise a fault, they fail with EFAULT: reading from memory that is Absent, writing
 // to memory that is Absent or Clean. bring() opens a range for them.
 //
@@ -61,6 +64,11 @@ class TrackedRange {
   // The device may have newer bytes from now on. Pages that are Dirty stay so: the program's bytes win.
   void invalidate(size_t offset, size_t bytes);
   void invalidate() { invalidate(0, bytes()); }
+
+  // From before take_dirty() to after invalidate(): other threads' writes wait, not this thread's, nor any for longer
+  // than a second or so (who holds may need what they have). Gives what release() takes, which any thread may call.
+  int hold();
+  void release(int held);
 
   // Whether take_dirty() may find something. Cost: a load.
   bool may_be_dirty() const;

@@ -31,9 +31,15 @@ void say_stale(const Session& session) {
 class SharedPages final : public KeptInStep {
  public:
   SharedPages(SubContext& sub_context, Used used, ObjectId name, uint64_t before)
-      : sub_context_(sub_context), name_(name), before_(before), used_(used == Used::AtOnce) {}
+      : sub_context_(sub_context),
+        name_(name),
+        before_(before),
+        beside_commands_(used == Used::BesideCommands),
+        used_(used != Used::WhenTouched) {}
   bool take(uint64_t base, size_t bytes);
   bool is_used() const override { return used_.load(std::memory_order_acquire); }
+  int hold() override { return beside_commands_ ? range_->hold() : -1; }
+  void release(int held) override { range_->release(held); }
   void send(const std::shared_ptr<SvmBlock>& block, size_t offset, size_t bytes,
             std::vector<Ref<_cl_event>>& after) override;
   void written_by(const Ref<_cl_event>& command, size_t offset, size_t bytes) override;
@@ -49,6 +55,7 @@ class SharedPages final : public KeptInStep {
   SubContext& sub_context_;
   const ObjectId name_;
   const uint64_t before_;  // bytes of the driver's before the first page
+  const bool beside_commands_;
   std::atomic<bool> used_;
   std::once_flag begun_;
   Mutex sending_;  // so that who finds nothing to send waits for what another thread is sending

@@ -479,6 +479,7 @@ World make_shared_world(cl_device_id device) {
   cl_device_svm_capabilities can = 0;
   CHECK(clGetDeviceInfo(device, CL_DEVICE_SVM_CAPABILITIES, sizeof can, &can, nullptr));
   w.shared = can & CL_DEVICE_SVM_COARSE_GRAIN_BUFFER;
+  w.fine = can & CL_DEVICE_SVM_FINE_GRAIN_BUFFER;
   return w;
 }
 

@@ -43,6 +43,7 @@ struct Contents {
   std::vector<uint8_t> host;     // of USE_HOST_PTR
   uint8_t* shared = nullptr;     // shared virtual memory; `mem` is a buffer over it then, or nullptr
   size_t alignment = 128;        // of that
+  bool fine = false;             // and it is fine-grained
   cl_mem part = nullptr;         // a sub-buffer, or nullptr
   size_t part_origin = 0, part_bytes = 0;
   std::vector<cl_event> writers, readers;
@@ -53,6 +54,7 @@ struct World {
   cl_context context;
   cl_program program;
   bool shared = false;  // of one device, which has shared virtual memory
+  bool fine = false;    // and fine-grained memory, too
 };
 
 struct Pending {  // bytes that have not been looked at
@@ -138,10 +140,13 @@ class Objects {
     constexpr cl_uint Alignments[] = {0, 4, 64, 128};
     const cl_uint alignment = Alignments[pick(4)];
     if (alignment != 0) c.alignment = alignment;
-    c.shared = allocate(c.bytes, alignment);
+    c.fine = world_.fine && chance(2);
+    c.shared = allocate(c.bytes, alignment, c.fine ? CL_MEM_SVM_FINE_GRAIN_BUFFER : 0);
     const std::vector<uint8_t> first = bytes(c.bytes);
     const cl_command_queue q = queues_[0];
-    if (chance(2)) {
+    if (c.fine && chance(2)) {
+      std::memcpy(c.shared, first.data(), c.bytes);
+    } else if (chance(2)) {
       CHECK(clEnqueueSVMMap(q, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, c.shared, c.bytes, 0, nullptr, nullptr));
       std::memcpy(c.shared, first.data(), c.bytes);
       CHECK(clEnqueueSVMUnmap(q, c.shared, 0, nullptr, nullptr));
@@ -157,8 +162,8 @@ class Objects {
     }
     all_.push_back(std::move(c));
   }
-  uint8_t* allocate(size_t size, cl_uint alignment) {
-    const cl_svm_mem_flags flags = chance(2) ? CL_MEM_READ_WRITE : 0;
+  uint8_t* allocate(size_t size, cl_uint alignment, cl_svm_mem_flags more = 0) {
+    const cl_svm_mem_flags flags = (chance(2) ? CL_MEM_READ_WRITE : 0) | more;
     void* p = nullptr;
     // Now and then no address is free on both sides; larger blocks lie elsewhere.
     for (size_t more = 0; !p && more < size_t{8} << 20; more = 4 * more + (size_t{256} << 10))

@@ -2,7 +2,7 @@
 // maps, migrations, launches on pointers (also ones that lie in such memory themselves), blocks that are freed.
 //
 // Coarse-grained: the program looks at a block only while it is mapped, and no command that touches the block runs
-// then.
+// then. Fine-grained: also without a map, when the commands that touch it have ended.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,7 @@ class SharedSteps : protected Objects {
   }
 
   void shared_step() {
-    switch (pick(12)) {
+    switch (pick(13)) {
       case 0: return copy_shared();
       case 1: return copy_inside();
       case 2: return copy_in();
@@ -36,6 +36,8 @@ class SharedSteps : protected Objects {
       case 8: return launch_on_pointer();
       case 9: return launch_on_table();
       case 10: return relay_shared();
+      case 11:
+        return touch_shared();
       default: return replace_shared();
     }
   }
@@ -83,6 +85,18 @@ class SharedSteps : protected Objects {
     cl_event event;
     CHECK(clEnqueueSVMMemcpy(queue(), blocking, to, from, size, count(waits), list(waits), &event));
     return event;
+  }
+
+  void touch_shared() {
+    Contents& c = some_shared();
+    if (!c.fine) return;
+    open_gates();
+    const bool writes = chance(2);
+    std::vector<cl_event> waits = c.writers;
+    if (writes) waits.insert(waits.end(), c.readers.begin(), c.readers.end());
+    if (!waits.empty()) CHECK(clWaitForEvents(count(waits), list(waits)));
+    const size_t offset = pick(c.bytes), size = 1 + pick(c.bytes - offset);
+    use_mapped(c.shared + offset, size, writes ? MapFlags[1 + pick(3)] : CL_MAP_READ);
   }
 
   void copy_shared() {

@@ -421,13 +421,13 @@ void many() {
   expect(good, "300 blocks");  // the context takes the others along
 }
 
-// What only finer memory than coarse-grained has.
+// What only finer memory than that without atomics has.
 void finer() {
   cl_device_svm_capabilities can = 0;
   CHECK(clGetDeviceInfo(g_device, CL_DEVICE_SVM_CAPABILITIES, sizeof can, &can, nullptr));
   std::printf("capabilities: %llx\n", static_cast<unsigned long long>(can));
-  constexpr cl_svm_mem_flags Fine = CL_MEM_SVM_FINE_GRAIN_BUFFER;
-  for (const cl_svm_mem_flags flags : {Fine, Fine | CL_MEM_SVM_ATOMICS}) {
+  for (const cl_svm_mem_flags flags :
+       {cl_svm_mem_flags{CL_MEM_SVM_ATOMICS}, cl_svm_mem_flags{CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS}}) {
     void* const p = clSVMAlloc(g_context, flags, 64, 0);
     std::printf("finer: %d\n", p != nullptr);
     if (p) clSVMFree(g_context, p);

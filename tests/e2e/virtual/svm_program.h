@@ -29,11 +29,17 @@ kernel void leftmost(global Branch* b, global ulong* sum) {
   *sum = all;
 }
 kernel void count(global uchar* p, int by) { p[get_global_id(0)] += get_global_id(0) * by; }
+kernel void evens(global uchar* p, int by) { p[2 * get_global_id(0)] += by; }
+kernel void total(global const uchar* p, ulong n, global ulong* sum) {
+  ulong all = 0;
+  for (ulong i = 0; i < n; ++i) all = all * 31 + p[i];
+  *sum = all;
+}
 )";
 
 template <class T>
-T* allocate(size_t n) {
-  auto* const p = static_cast<T*>(clSVMAlloc(g_context, CL_MEM_READ_WRITE, n * sizeof(T), 0));
+T* allocate(size_t n, cl_svm_mem_flags more = 0) {
+  auto* const p = static_cast<T*>(clSVMAlloc(g_context, CL_MEM_READ_WRITE | more, n * sizeof(T), 0));
   if (!p) std::fprintf(stderr, "no shared memory\n"), std::exit(1);
   return p;
 }

@@ -1,6 +1,7 @@
 // How things end: the executor dies, the program forks, or exits with commands in flight.
 //
-// Usage: virtual_endings lost|fork|exit|static|closed|replaced|unreachable [SOCKET]. Prints codes of calls, one a line.
+// Usage: virtual_endings lost|fork|exit|static|closed|replaced|orphan|unreachable [SOCKET]. Prints codes of calls, one
+// a line.
 #include <CL/cl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -198,6 +199,35 @@ int unreachable(const char* socket) {
   return 0;
 }
 
+cl_event g_behind = nullptr;
+
+// What waits for a user event that was released without a status has failed when the first exit handler runs, which is
+// the last one.
+int orphan() {
+  std::atexit([] {
+    cl_int status = CL_COMPLETE;
+    say("asked", clGetEventInfo(g_behind, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr));
+    say("failed", status < 0);
+  });
+  Job j = make(0);
+  cl_int err = 0;
+  cl_event never = clCreateUserEvent(j.context, &err);
+  cl_event set = clCreateUserEvent(j.context, &err);
+  const size_t one = 1;
+  say("behind one that is set later",
+      clEnqueueNDRangeKernel(j.queue, j.kernel, 1, nullptr, &one, nullptr, 1, &set, nullptr));
+  say("retain", clRetainEvent(set));
+  say("release", clReleaseEvent(set));
+  say("set", clSetUserEventStatus(set, CL_COMPLETE));
+  say("finish", clFinish(j.queue));
+  say("release", clReleaseEvent(set));
+  say("behind one that is never set",
+      clEnqueueNDRangeKernel(j.queue, j.kernel, 1, nullptr, &one, nullptr, 1, &never, &g_behind));
+  say("flush", clFlush(j.queue));
+  say("release", clReleaseEvent(never));
+  return 0;
+}
+
 struct Late {
   Job job;
   ~Late() {
@@ -225,5 +255,6 @@ int main(int argc, char** argv) {
   if (mode == "fork") return forked();
   if (mode == "exit") return exiting();
   if (mode == "closed" || mode == "replaced") return closed(mode == "replaced");
+  if (mode == "orphan") return orphan();
   return mode == "static" ? with_static() : 2;
 }

@@ -26,8 +26,9 @@ struct Given {
 };
 
 Given give_svm(const Cl& cl, const Asked& asked, cl_svm_mem_flags flags) {
-  constexpr cl_svm_mem_flags Coarse = CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY;
-  if ((flags & ~Coarse) != 0) return {.code = CL_INVALID_VALUE, .usm = {}};
+  constexpr cl_svm_mem_flags Known =
+      CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY | CL_MEM_SVM_FINE_GRAIN_BUFFER;
+  if ((flags & ~Known) != 0) return {.code = CL_INVALID_VALUE, .usm = {}};
   if (!cl.has_svm()) return {.code = CL_INVALID_OPERATION, .usm = {}};
   return {.base = cl.clSVMAlloc(asked.context, flags, asked.bytes, asked.alignment), .usm = {}};
 }

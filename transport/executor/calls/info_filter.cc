@@ -107,7 +107,9 @@ bool filter_device_info(cl_device_info name, const Limits& limits, Bytes& value)
     case CL_DEVICE_PLATFORM:  // handles and counts: the client knows its own
     case CL_DEVICE_PARENT_DEVICE:
     case CL_DEVICE_REFERENCE_COUNT: return false;
-    case CL_DEVICE_SVM_CAPABILITIES: without(value, ~cl_bitfield{CL_DEVICE_SVM_COARSE_GRAIN_BUFFER}); break;
+    case CL_DEVICE_SVM_CAPABILITIES:  // a client keeps pages in step between commands, not while they run
+      without(value, ~cl_bitfield{CL_DEVICE_SVM_COARSE_GRAIN_BUFFER | CL_DEVICE_SVM_FINE_GRAIN_BUFFER});
+      break;
     case CL_DEVICE_HOST_UNIFIED_MEMORY: std::fill(value.begin(), value.end(), uint8_t{0}); break;
     case CL_DEVICE_EXECUTION_CAPABILITIES: without(value, CL_EXEC_NATIVE_KERNEL); break;
     case CL_DEVICE_GLOBAL_MEM_SIZE:
