@@ -1,6 +1,7 @@
-// How long chunks take on a link: while one is under way the one before it arrives, and from then on the link has nothing
-// else to do. So what a round trip takes does not count, but for the first one of a row; behind others that are not timed
-// the first one is not, either. One that has arrived already when the next is put is not timed: nobody knows when it did.
+// How long chunks take on a link: while one is under way the one before it arrives, and from then on the link has
+// nothing else to do. So what a round trip takes does not count, but for the first one of a row; behind others that are
+// not timed the first one is not, either. One that has arrived already when the next is put is not timed: nobody knows
+// when it did.
 // Thread safety: none. Cost: who puts waits for the arrival of the chunk before, so chunks are timed now and then.
 #pragma once
 
