@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 
@@ -31,6 +32,18 @@ Status add_file(const Options& options, const std::string& name, const std::stri
   if (path.empty()) return {};
   if (::access(path.c_str(), R_OK) != 0) return Status(Kind::Corrupt, "--" + name + " " + path + ": cannot be read");
   out.emplace_back(variable, std::filesystem::absolute(path).string());
+  return {};
+}
+
+Status add_compression(const Options& options, Variables& out) {
+  const std::string& text = options.text("compress");
+  unsigned level = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), level);
+  const bool is_number = parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
+  const bool is_level = is_number && level >= 1 && level <= 19;
+  if (text != "auto" && text != "never" && !is_level)
+    return Status(Kind::Invalid, "--compress " + text + ": auto, never, or a level of 1 to 19");
+  out.emplace_back("GTRACE_COMPRESS", text);
   return {};
 }
 
@@ -70,6 +83,7 @@ Result<Variables> run_variables(const Options& options) {
   out.emplace_back(NamingVariable, options.text("platform-name"));
   if (!options.text("only").empty()) out.emplace_back(OnlyVariable, options.text("only"));
   out.emplace_back("GTRACE_DEDUP", options.text("dedup"));
+  GT_TRY(add_compression(options, out));
   if (options.flag("sync-errors")) out.emplace_back("GTRACE_SYNC_ERRORS", "1");
   return connection;
 }

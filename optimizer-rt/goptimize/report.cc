@@ -141,6 +141,8 @@ void add_counters(RunReport& report, const Counters& counters,
   report.moved_through_us = moved(counters.moves.relayed);
   report.known = moved(counters.moves.known);
   report.missed = moved(counters.moves.missed);
+  report.packed = moved(counters.moves.packed);
+  report.unpacked = moved(counters.moves.unpacked);
   report.node = static_cast<int>(get(counters.node)) - 1;
   for (size_t i = 0; i < static_cast<size_t>(Fallback::Count); ++i)
     if (const uint64_t n = get(counters.fallbacks[i]))
@@ -162,6 +164,11 @@ std::string report_json(const RunReport& r) {
                {{"chunks", r.known.moves},
                 {"bytes_not_sent", r.known.bytes - std::min(r.known.bytes, r.missed.bytes)},
                 {"bytes_missed", r.missed.bytes}}},
+              {"compress",
+               {{"chunks_sent", r.packed.moves},
+                {"bytes_not_sent", r.packed.bytes},
+                {"chunks_read", r.unpacked.moves},
+                {"bytes_not_read", r.unpacked.bytes}}},
               {"zero_copy", {{"transfers", r.in_place}, {"bytes", r.in_place_bytes}}}};
   }
   Json j = {{"program", r.program},

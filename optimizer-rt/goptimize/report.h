@@ -42,7 +42,8 @@ struct RunReport {
     uint64_t moves = 0, bytes = 0;
   };
   Moved moved_here, moved_by_devices, moved_directly, moved_through_us;  // memory::MoveCounts
-  Moved known, missed;  // of writes, likewise
+  Moved known, missed, packed;  // of writes, likewise
+  Moved unpacked;               // of reads
   std::vector<std::pair<std::string, uint64_t>> fallbacks;
 };
 

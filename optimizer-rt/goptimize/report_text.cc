@@ -83,6 +83,9 @@ std::string other_lines(const RunReport& r) {
   if (r.known.moves)
     line("  not sent, because the proxy had kept it: {}; {} that it was thought to have were sent all the same\n",
          bytes_text(r.known.bytes - std::min(r.known.bytes, r.missed.bytes)), bytes_text(r.missed.bytes));
+  if (r.packed.moves + r.unpacked.moves)
+    line("  not sent, because the rest was compressed: {} of writes, {} of reads\n", bytes_text(r.packed.bytes),
+         bytes_text(r.unpacked.bytes));
   if (r.in_place)
     line("  in place, by devices behind shared memory: {} transfers of {}\n", r.in_place, bytes_text(r.in_place_bytes));
   if (r.staged) line("  staged: {} transfers of {}\n", r.staged, bytes_text(r.staged_bytes));

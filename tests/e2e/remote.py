@@ -101,6 +101,8 @@ def test_local_devices_stay_native():
             used = device == "1"
             same(report["remote"], {"urls": p.url, "devices": 1, "contexts": used,
                                     "dedup": {"chunks": 0, "bytes_not_sent": 0, "bytes_missed": 0},
+                                    "compress": dict.fromkeys(("chunks_sent", "bytes_not_sent", "chunks_read",
+                                                               "bytes_not_read"), 0),
                                     "zero_copy": {"transfers": 0, "bytes": 0}}, "the report")
             same("none of them used" in outcome.err_text, not used, f"it is said that remote devices were not used: {outcome.err_text}")
             check(used or "(--order remote-first, or --only remote)" in outcome.err_text, outcome.err_text)

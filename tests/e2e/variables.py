@@ -33,7 +33,7 @@ def test_no_option_of_another_command():
 def test_help_names_the_variable_of_an_option():
     text = good(GOPTIMIZE, "run", "--help").text
     same(sorted(re.findall(r"Env:(\w+)", text)),
-         [f"GTRACE_{n}" for n in ("CA", "CERT", "DEDUP", "EMULATE_USM", "KEY", "ORDER", "PLATFORM_NAME", "REMOTE",
+         [f"GTRACE_{n}" for n in ("CA", "CERT", "COMPRESS", "DEDUP", "EMULATE_USM", "KEY", "ORDER", "PLATFORM_NAME", "REMOTE",
                                   "SPREAD", "SYNC_ERRORS", "TOKEN_FILE")], "variables of goptimize run")
     check("Env:" not in good(GTRACE, "run", "--help").text, "gtrace run has a variable")
 

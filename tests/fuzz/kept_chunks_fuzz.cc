@@ -2,6 +2,7 @@
 // or closes the link; what the file holds is the right bytes of a piece, or none.
 //
 // Input: [bytes of the file low][high][file...], then steps: [slot and flags][transfer][length low][high][recipe...].
+// Recipes have pieces by name and compressed ones.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -94,7 +95,9 @@ void step(fuzz::Input& input, wire::Link& link, const wire::Surveyed& to) {
   const ByteView bytes = input.bytes(length);
   const uint32_t slot = what & 7u, flags = uint32_t{what} >> 5 << 29;
   const wire::Notice notice = wire::chunk_notice(transfer, slot | flags);
-  if ((flags & wire::ByRecipe) && bytes.size() <= to.chunks.recipe_bytes && slot < Slots)
+  if (what & 8)  // what a recipe is to follow
+    link.put(bytes.data(), {to.inbox_segment, std::min(slot, Slots - 1) * Slot}, bytes.size());
+  else if ((flags & wire::ByRecipe) && bytes.size() <= to.chunks.recipe_bytes && slot < Slots)
     link.put(bytes.data(), {to.chunks.recipe_segment, uint64_t{slot} * to.chunks.recipe_bytes}, bytes.size(), notice);
   else
     link.put(bytes.data(), {to.inbox_segment, std::min(slot, Slots - 1) * Slot}, bytes.size(), notice);
@@ -121,6 +124,13 @@ std::vector<Bytes> fuzz_seeds() {
   encoder(wire::Recipe{500, {{wire::PieceForm::Named, 0, unknown}}});
   add(0xa1, recipe);
   add(0x41, Bytes(500));
+  // A packed piece, and the recipe that says so.
+  Bytes packed(1000);
+  packed.resize(chunks::PiecePacker().pack(Bytes(600, 3), 4, 1, packed));
+  add(0x0b, packed);
+  recipe.clear();
+  encoder(wire::Recipe{600, {{wire::PieceForm::Packed, static_cast<uint32_t>(packed.size()), {}}}});
+  add(0x83, recipe);
   add(0x22, Bytes(800));
   return {input, {0, 0}};
 }
@@ -136,6 +146,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   exec::Options options;
   options.inbox_slots = Slots;
   options.slot_bytes = Slot;
+  options.packs = true;
   options.open_chunk_store = [&file](const chunks::Owner&) { return again(file); };
   options.chunk_key = Key;
   {

@@ -34,7 +34,7 @@ ALLOWED = {
     "transport/memory": MODEL + ("transport/opencl",),
     "transport/staging": MODEL + ("transport/opencl", "transport/copy", "transport/memory", "transport/staging"),
     "transport/link": BASE + ("transport/link", "transport/staging"),
-    "transport/chunks": BASE + ("transport/chunks", "transport/link"),
+    "transport/chunks": BASE + ("transport/chunks", "transport/link", "transport/staging"),
     "transport/protocol": BASE + ("transport/copy", "transport/chunks", "transport/link", "transport/protocol"),
     "transport/usm": BASE + ("transport/opencl",),
     "transport/moves": BASE + ("transport/opencl", "transport/copy", "transport/memory", "transport/staging"),

@@ -9,6 +9,7 @@
 #include "tests/random_bytes.h"
 #include "tests/unit/executor_client.h"
 #include "traces/base/clock.h"
+#include "transport/chunks/piece_pack.h"
 
 namespace gt::exec {
 namespace {
@@ -35,6 +36,7 @@ struct Stores {
 
 Options with(Stores& stores, std::string_view token) {
   Options options;
+  options.packs = true;
   options.inbox_slots = 4;
   options.slot_bytes = SlotBytes;
   options.open_chunk_store = [&stores](const chunks::Owner& owner) { return stores.of(owner); };
@@ -322,6 +324,122 @@ TEST_CASE("random writes, by name or not, with little room and damage: the bytes
   }
 }
 
+// A chunk whose pieces are packed, given or named, as digits of `forms` say.
+std::vector<uint16_t> put_mixed(Namer& client, const wire::Write& m, ByteView chunk, unsigned forms,
+                                uint32_t flags = 0) {
+  static chunks::PiecePacker packer;
+  wire::Recipe recipe;
+  recipe.bytes = static_cast<uint32_t>(chunk.size());
+  client.last_slot = client.slot();
+  {
+    const std::lock_guard lock(client.mutex);
+    client.filled.erase(client.last_slot);
+  }
+  std::vector<Name> names(chunks::pieces_of(chunk.size()));
+  for (size_t i = 0; i < names.size(); ++i, forms /= 3) {
+    const size_t at = i * PieceBytes;
+    const ByteView piece = chunk.subspan(at, chunks::piece_bytes(chunk.size(), i));
+    wire::Piece& said = recipe.pieces.emplace_back();
+    Bytes packed(piece.size() + 1000);
+    const size_t n = forms % 3 == 2 ? packer.pack(piece, chunks::Elements[i % 3], 1, packed) : 0;
+    if (forms % 3 == 1) {
+      said.form = wire::PieceForm::Named;
+      said.name = names[i] = client.namer.name(piece);
+    } else if (n && n <= piece.size()) {
+      said.form = wire::PieceForm::Packed;
+      said.packed = static_cast<uint32_t>(n);
+      client.link().put(packed.data(), client.address(client.last_slot, at), n);
+    } else {
+      client.link().put(piece.data(), client.address(client.last_slot, at), piece.size());
+    }
+  }
+  client.put_recipe(m, recipe, client.last_slot, flags);
+  return client.wait_for(client.filled, client.last_slot);
+}
+
+TEST_CASE("random chunks, packed, by name or as they are: the bytes are right") {
+  for (unsigned seed = 1; seed <= 4; ++seed) {
+    std::mt19937 random(seed);
+    Stores stores(8192 + (PieceBytes + 64) * 6);
+    Namer client(stores);
+    client.recall();
+    Bytes data = random_bytes(seed, 2 * SlotBytes);
+    for (size_t i = 0; i < SlotBytes; ++i) data[i] = static_cast<uint8_t>(i >> (random() % 3 + 9));
+    for (int step = 0; step < 40; ++step) {
+      const size_t from = random() % SlotBytes, bytes = 1 + random() % SlotBytes, at = random() % (Size - bytes);
+      const ByteView chunk = ByteView(data).subspan(from, bytes);
+      const wire::Write m = client.begin(at, bytes);
+      client.expect(at, chunk);
+      const uint32_t flags = random() % 3 ? wire::Keep : 0;
+      const auto missing = put_mixed(client, m, chunk, static_cast<unsigned>(random()), flags);
+      if (!missing.empty()) client.put_missing(m, chunk, missing);
+    }
+    CHECK(client.is_right());
+    CHECK(client.executor->counters().packed_bytes_in > 0);
+  }
+}
+
+TEST_CASE("packed chunks need neither a store nor a word before them; names do") {
+  Options options;
+  options.inbox_slots = 4;
+  options.slot_bytes = SlotBytes;
+  options.packs = true;
+  Stores stores(64 << 20);
+  Namer client(stores);
+  CHECK((client.surveyed.chunks.forms & bit_of(wire::PieceForm::Packed)) != 0);
+  const Bytes chunk(SlotBytes, 9);
+  CHECK(put_mixed(client, client.begin(0, chunk.size()), chunk, 2 + 2 * 3 + 2 * 9 + 2 * 27).empty());
+  client.expect(0, chunk);
+  CHECK(client.is_right());
+  Ready alone(real_driver(), {}, std::move(options));
+  CHECK(alone.surveyed.chunks.forms == (bit_of(wire::PieceForm::Given) | bit_of(wire::PieceForm::Packed)));
+}
+
+TEST_CASE("reads come packed where they may") {
+  Options options;
+  options.slot_bytes = SlotBytes;
+  options.packs = true;
+  Ready client(real_driver(), {}, std::move(options));
+  const ObjectId buffer = client.new_buffer(Size);
+  Bytes content(Size);
+  for (size_t i = 0; i < Size; ++i) content[i] = static_cast<uint8_t>(i < SlotBytes ? i * i >> 7 : i >> 12);
+  for (size_t at = 0; at < Size; at += wire::LargestInline)
+    client.write(client.queue, buffer, at, ByteView(content).subspan(at, std::min(wire::LargestInline, Size - at)));
+  chunks::PiecePacker packer;
+  for (const uint8_t packing : {0, 1, 19, 255}) {
+    Bytes memory(Size);
+    const auto segment = client.link().expose(memory.data(), memory.size());
+    REQUIRE(segment.ok());
+    wire::Read m;
+    m.queue = client.queue;
+    m.mem = buffer;
+    m.event = client.new_id();
+    m.transfer = 7;
+    m.data_path = wire::DataPath::Stream;
+    m.segment = *segment;
+    m.part.region[0] = m.bytes = Size;
+    m.packing = packing;
+    client.send(m);
+    CHECK(client.completion(m.event).status == CL_COMPLETE);
+    const copy::Chunks chunks(m.part, 1, SlotBytes);
+    const std::lock_guard lock(client.mutex);
+    CHECK(client.puts.size() == (packing ? chunks.count() : 0));
+    for (uint32_t i = 0; i < client.puts.size(); ++i) {
+      const auto [notice, bytes] = client.puts[i];
+      const copy::Chunks::Chunk chunk = chunks.at(i);
+      const bool packed = wire::slot_of(notice) & wire::PackedChunk;
+      CHECK(notice == wire::read_notice(7, i, packed));
+      if (!packed) continue;
+      const Bytes sent(memory.data() + chunk.offset, memory.data() + chunk.offset + bytes);
+      CHECK(chunks::unpack_chunk(packer, sent, std::span(memory).subspan(chunk.offset, chunk.bytes)));
+    }
+    CHECK(memory == content);
+    client.puts.clear();
+    CHECK((client.executor->counters().packed_bytes_out > 0) == (packing != 0));
+    REQUIRE(client.link().withdraw(*segment).ok());
+  }
+}
+
 TEST_CASE("what is wrong closes the link") {
   Stores stores(64 << 20);
   const Name name{};
@@ -344,6 +462,17 @@ TEST_CASE("what is wrong closes the link") {
   recipe_is_wrong({100, {{wire::PieceForm::Named, 0, ByteView(name).first(31)}}});
   recipe_is_wrong({100, {{wire::PieceForm::Named, 5, name}}});
   recipe_is_wrong({100, {{static_cast<wire::PieceForm>(9), 0, {}}}});
+  recipe_is_wrong({100, {{wire::PieceForm::Packed, 0, {}}}});
+  recipe_is_wrong({100, {{wire::PieceForm::Packed, 50, {}}}});  // nothing that is packed
+  recipe_is_wrong({100, {{wire::PieceForm::Packed, 101, {}}}});
+  recipe_is_wrong({100, {{wire::PieceForm::Packed, ~0u, {}}}});
+  recipe_is_wrong({100, {{wire::PieceForm::Packed, 50, name}}});
+  wrong([&](Namer& client, const wire::Write& m) {  // a size that lies
+    Bytes packed(1000);
+    packed.resize(chunks::PiecePacker().pack(Bytes(200), 1, 1, packed));
+    client.link().put(packed.data(), client.address(0), packed.size());
+    client.put_recipe(m, {100, {{wire::PieceForm::Packed, static_cast<uint32_t>(packed.size()), {}}}}, 0);
+  });
   const auto notice = [](uint32_t slot_and_flags) {
     return [slot_and_flags](Namer& client, const wire::Write& m) {
       const char byte = 0;
@@ -356,6 +485,9 @@ TEST_CASE("what is wrong closes the link") {
   wrong(notice(wire::Keep | 4));
   wrong(notice(wire::ByRecipe | 77));
   wrong(notice(wire::ByRecipe), false);
+  wrong([&](Namer& client, const wire::Write& m) {  // by name, although no names were said to come
+    client.put_recipe(m, {100, {{wire::PieceForm::Named, 0, name}}}, 0);
+  }, false);
   wrong([](Namer& client, const wire::Write&) { client.send(wire::Recall{}); });
   wrong([&](Namer& client, const wire::Write& m) {  // two chunks in one slot
     const Bytes chunk = random_bytes(7, SlotBytes);

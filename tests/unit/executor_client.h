@@ -217,7 +217,10 @@ class Client : public wire::LinkHandler {
     }
     changed_.notify_all();
   }
-  void on_put(wire::Notice, size_t) override {}
+  void on_put(wire::Notice notice, size_t bytes) override {
+    const std::lock_guard lock(mutex);
+    puts.emplace_back(notice, bytes);
+  }
   void on_closed(const Status&) override {}
 
   std::unique_ptr<Executor> executor;
@@ -225,6 +228,7 @@ class Client : public wire::LinkHandler {
 
   std::mutex mutex;
   std::map<wire::ReplyId, Bytes> replies;
+  std::vector<std::pair<wire::Notice, size_t>> puts;  // those with a notice
   std::map<wire::ReplyId, wire::Surveyed> surveys;
   std::map<wire::ReplyId, wire::Built> builds;
   std::map<wire::ReplyId, wire::Pong> pongs;

@@ -66,6 +66,14 @@ std::string kept_line(const Json& all) {
                      readable_bytes(kept));
 }
 
+// What was sent and read as fewer bytes; empty: nothing.
+std::string packed_line(const Json& all) {
+  const auto bytes = [&](const char* name) { return all.at(name).get<uint64_t>(); };
+  const uint64_t in = bytes("packed_bytes_in_total"), out = bytes("packed_bytes_out_total");
+  if (in + out == 0) return "";
+  return fmt::format("compressed: {} not received, {} not sent\n", readable_bytes(in), readable_bytes(out));
+}
+
 class Metrics {
  public:
   void add(std::string_view name, const char* type, const char* help, uint64_t value) {
@@ -171,6 +179,7 @@ Result<std::string> status_table(std::string_view json) try {
                       sessions.size(), all.at("max_clients").get<uint64_t>(), all.at("sessions_total").get<uint64_t>(),
                       all.at("refused_total").get<uint64_t>(), all.at("died_total").get<uint64_t>());
   text += kept_line(all);
+  text += packed_line(all);
   if (sessions.empty()) return text;
   text += fmt::format("{:>7}  {:<28} {:>7} {:>8} {:>10} {:>8} {:>11} {:>11} {:>9} {:>11} {:>11}\n", "session", "peer",
                       "devices", "age", "launches", "builds", "in", "out", "objects", "memory", "in flight");

@@ -200,6 +200,7 @@ exec::Options options_of(const OpenCl& cl, const WorkerPlan& plan, const wire::C
   options.take_printed = [printed] { return printed->take(); };
   options.log = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
   options.open_peer_listener = [plan] { return open_peer_listener(plan); };
+  options.packs = true;
   if (plan.store_bytes != 0) {
     options.open_chunk_store = [&session](const chunks::Owner& owner) {
       Report wanted;

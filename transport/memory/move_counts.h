@@ -16,6 +16,8 @@ struct MoveCounts {
   Way direct;   // from proxy to proxy, or inside one
   Way known;    // of writes: chunks, and bytes of them, that a proxy was thought to have, and that were not sent
   Way missed;   // pieces of these that it did not have, and that were sent all the same
+  Way packed;   // of writes: chunks that were sent compressed, and how many bytes fewer
+  Way unpacked; // of reads, likewise
   Way relayed;  // through this process: to or from a device here, or because proxies do not reach each other
 };
 

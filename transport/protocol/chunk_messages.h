@@ -1,8 +1,9 @@
-// Chunks of writes that come by the names of their pieces (docs/WIRE_FORMAT.md, Chunks by name).
+// Chunks of writes whose pieces come by their names, or compressed (docs/WIRE_FORMAT.md, Chunks by name; Compressed).
 //
 // A chunk of a streamed write is cut into pieces of ChunkOffer::piece_bytes. A sender that believes the receiver to
-// have some of them puts only the others to their places in the slot, then a Recipe beside it, and a notice of that.
-// The receiver fills in what it has, and says with Filled which pieces it lacks: those follow, the last with a notice.
+// have some of them puts only the others to their places in the slot, compressed or not, then a Recipe beside it, and a
+// notice of that. The receiver fills in what it has, and says with Filled which pieces it lacks: those follow, the last
+// with a notice.
 //
 // `Keep` in the notice of a chunk: the receiver may keep its pieces; Kept tells which it has.
 // Thread safety: values.
@@ -22,16 +23,25 @@ constexpr uint32_t Completes = uint32_t{1} << 30;  // what has arrived is the la
 constexpr uint32_t Keep = uint32_t{1} << 29;       // the pieces of this chunk may be kept
 constexpr uint32_t ChunkFlags = ByRecipe | Completes | Keep;
 
+// The notice of a chunk of a read that may come packed: which transfer, the chunk's number in it, and whether what has
+// arrived at its place is a packed chunk.
+constexpr uint32_t PackedChunk = uint32_t{1} << 31;
+constexpr Notice read_notice(uint32_t transfer, uint32_t chunk, bool packed) {
+  return chunk_notice(transfer, chunk | (packed ? PackedChunk : 0));
+}
+
 constexpr uint32_t flags_of(Notice notice) { return static_cast<uint32_t>(notice) & ChunkFlags; }
 constexpr Notice without_flags(Notice notice) { return notice & ~Notice{ChunkFlags}; }
 
 // How a piece comes. Numbers that a receiver does not know (ChunkOffer::forms) are not sent to it.
-enum class PieceForm : uint8_t { Given, Named };
+// Packed: a packed piece (chunks/piece_pack.h) has been put to the piece's place. A receiver that knows it also packs
+// what is read, where Read asks for it.
+enum class PieceForm : uint8_t { Given, Named, Packed };
 constexpr uint32_t bit_of(PieceForm form) { return uint32_t{1} << static_cast<unsigned>(form); }
 
 struct Piece {
   PieceForm form = PieceForm::Given;
-  uint32_t packed = 0;  // of forms that are smaller on their way: how much of the slot has been put; 0: all of it
+  uint32_t packed = 0;  // Packed: how many bytes have been put; else 0
   ByteView name;        // Named: a chunks::Name
   template <class V>
   void fields(V& v) { v(form, packed, name); }
@@ -43,7 +53,7 @@ struct Recipe {
   template <class V>
   void fields(V& v) { v(bytes, pieces); }
 };
-// Room for the recipe of a slot.
+// Room for the recipe of a slot, all of whose pieces come by name.
 constexpr uint32_t recipe_bytes(uint64_t slot_bytes, uint32_t piece_bytes) {
   constexpr uint64_t OfPiece = 1 + 4 + 4 + sizeof(chunks::Name);
   return static_cast<uint32_t>(64 + OfPiece * ((slot_bytes + piece_bytes - 1) / piece_bytes));

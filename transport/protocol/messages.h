@@ -168,8 +168,14 @@ struct Read {
   uint64_t offset = 0;
   uint32_t chunk_bytes = 0;  // Stream: as in Write
   Ids waits;
+  // Stream: chunks may come packed, as this number says (chunks::Packing), each with a read_notice(). 0: they do not,
+  // and have none. Only where ChunkOffer::forms has Packed.
+  uint8_t packing = 0;
   template <class V>
-  void fields(V& v) { v(queue, mem, event, transfer, part, bytes, data_path, segment, offset, chunk_bytes, waits); }
+  void fields(V& v) {
+    v(queue, mem, event, transfer, part, bytes, data_path, segment, offset, chunk_bytes, waits);
+    v.appended(packing);
+  }
 };
 
 // The notice of a chunk: which transfer, which slot. Chunks of a transfer come in order, cut as copy/chunks.h says.
@@ -320,7 +326,7 @@ struct PlatformTypes {
   template <class V>
   void fields(V& v) { v(platform, none, unknown, mixed); }
 };
-// Chunks of writes may come by the names of their pieces (chunk_messages.h).
+// Chunks may come by the names of their pieces, or compressed (chunk_messages.h).
 struct ChunkOffer {
   uint32_t piece_bytes = 0;     // 0: they may not
   uint32_t recipe_segment = 0;  // of the executor's: where recipes go, one beside each slot of the inbox

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <utility>
 
@@ -52,6 +53,16 @@ bool sync_errors() {
 DedupMode dedup() {
   static const std::string mode = variable("GTRACE_DEDUP");
   return mode == "always" ? DedupMode::Always : mode == "never" ? DedupMode::Never : DedupMode::Auto;
+}
+
+chunks::Packing compression() {
+  static const std::string mode = variable("GTRACE_COMPRESS");
+  unsigned level = 0;
+  const auto parsed = std::from_chars(mode.data(), mode.data() + mode.size(), level);
+  const bool is_level = parsed.ec == std::errc() && parsed.ptr == mode.data() + mode.size();
+  if (is_level && level >= 1 && level <= chunks::Packing::Largest)
+    return chunks::Packing::always(static_cast<uint8_t>(level));
+  return mode == "never" ? chunks::Packing() : chunks::Packing::automatic();
 }
 
 Naming naming() {

@@ -9,10 +9,12 @@
 //   GTRACE_PLATFORM_NAME    what the platform is called. gtrace (the default); native: as that of the first device;
 //                           auto: as that of all devices if they have one, else gtrace
 //   GTRACE_DEDUP            may large writes go by name? auto (the default): where it pays; always: for tests; never
+//   GTRACE_COMPRESS         may transfers be compressed? auto (the default): where it pays; never; 1 to 19: always, at
+//                           that level of zstd's
 //   GTRACE_SYNC_ERRORS=1    each command waits for its end (2 s at most) and returns the error itself
 //
-// Thread safety: any thread. spreads(), emulates_usm(), sync_errors() and dedup() are constants after the first call;
-// the others look at the environment, and credentials() at the token's file, each time.
+// Thread safety: any thread. spreads(), emulates_usm(), sync_errors(), dedup() and compression() are constants after
+// the first call; the others look at the environment, and credentials() at the token's file, each time.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +22,7 @@
 #include <vector>
 
 #include "traces/base/status.h"
+#include "transport/chunks/pack_account.h"
 #include "transport/link/connect.h"
 
 namespace gt::virt {
@@ -30,6 +33,7 @@ bool emulates_usm();
 bool sync_errors();
 enum class DedupMode : uint8_t { Auto, Always, Never };
 DedupMode dedup();
+chunks::Packing compression();
 enum class Naming : uint8_t { Own, Native, Auto };
 Naming naming();  // of the platform
 

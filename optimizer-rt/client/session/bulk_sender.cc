@@ -3,24 +3,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "optimizer-rt/client/base/optimizer.h"
-#include "traces/base/clock.h"
-#include "transport/memory/move_counts.h"
+#include "optimizer-rt/client/session/count_move.h"
 #include "transport/protocol/messages.h"
 #include "transport/staging/program_faults.h"
 #include "transport/staging/thread.h"
 
 namespace gt::virt {
-namespace {
-
-void count(memory::MoveCounts::Way memory::MoveCounts::* way, uint64_t bytes) {
-  if (const Optimizer* const us = optimizer()) {
-    ++(us->moves->*way).moves;
-    (us->moves->*way).bytes += bytes;
-  }
-}
-
-}  // namespace
 
 void BulkSender::open(wire::Link& link, wire::SegmentId segment, uint32_t slots, uint64_t slot_bytes) {
   link_ = &link;
@@ -30,6 +18,11 @@ void BulkSender::open(wire::Link& link, wire::SegmentId segment, uint32_t slots,
 void BulkSender::open_names(const wire::ChunkOffer& offer, const ChunkNaming& naming, ChunkNamer::Ask ask) {
   offer_ = offer;
   namer_.open(offer, naming, std::move(ask));
+}
+
+void BulkSender::open_packing(const wire::ChunkOffer& offer, chunks::Packing packing) {
+  offer_ = offer;
+  packer_.open(packing);
 }
 
 void BulkSender::filled(wire::Filled filled) {
@@ -99,7 +92,7 @@ void BulkSender::send(Job& job) {
     send_chunk({job.transfer, slot, {job.from + chunk.offset, chunk.bytes}}, sent);
     retire();
   }
-  if (timed_) take_time(*std::exchange(timed_, std::nullopt));
+  if (!has_jobs()) take_time(timer_.end(*link_));
   sent.whole = true;
 }
 
@@ -114,33 +107,61 @@ bool BulkSender::take_slot(uint32_t& slot) {
 
 void BulkSender::send_chunk(const Chunk& chunk, Sent& sent) {
   constexpr size_t LeastTimed = size_t{1} << 20;
-  if (chunk.bytes.size() >= LeastTimed && namer_.account().wants_measure()) return send_timed(chunk, sent);
+  const bool timed = namer_.account().wants_measure() || packer_.account().wants_measure();
+  if (timed && chunk.bytes.size() >= LeastTimed) return send_timed(chunk, sent);
+  timer_.forget();
   ChunkNamer::Plan plan = namer_.plan(chunk.bytes);
-  if (plan.named_bytes != 0) return send_by_name(chunk, std::move(plan), sent);
+  Bytes packed;
+  const std::vector<size_t> sizes = pack(chunk, plan, packed);
+  namer_.account().sent(chunk.bytes.size() - plan.named_bytes);
+  if (plan.named_bytes != 0 || !sizes.empty())
+    return send_by_recipe(chunk, std::move(plan), sizes, std::move(packed), sent);
   put_last(chunk, 0, chunk.bytes.size(), plan.keep ? wire::Keep : 0, sent);
-  namer_.account().sent(chunk.bytes.size());
   // Not far ahead of an answer that may make most of it needless; the link is slow, and has enough with two.
   if (namer_.is_asking() && sent.tickets.size() >= 2) (void)link_->wait(sent.tickets[sent.tickets.size() - 2]).ok();
 }
 
-// While this one is under way the one before it arrives: from then on the link has nothing else to do, so what a round
-// trip takes does not count, but for the first. One that has arrived already is not timed: nobody knows when it did, as
-// a slot may have been waited for.
 void BulkSender::send_timed(const Chunk& chunk, Sent& sent) {
-  std::optional<Timed> before = timed_;
-  if (before && link_->test(before->ticket)) before.reset();
-  const uint64_t now = monotonic_ns();
-  put_last(chunk, 0, chunk.bytes.size(), namer_.may_keep(chunk.bytes.size()) ? wire::Keep : 0, sent);
-  timed_ = {sent.tickets.back(), chunk.bytes.size(), now};
-  if (before) take_time(*before);
+  const uint64_t bytes = chunk.bytes.size();
+  const bool idle = sent_.size() == 1 && sent.tickets.empty();
+  take_time(timer_.put(*link_, bytes, idle, [&] {
+    put_last(chunk, 0, bytes, namer_.may_keep(bytes) ? wire::Keep : 0, sent);
+    return sent.tickets.back();
+  }));
 }
 
-void BulkSender::take_time(const Timed& chunk) {
-  if (!link_->wait(chunk.ticket).ok()) return;
-  const uint64_t now = monotonic_ns();
-  namer_.account().measured(chunk.bytes, now - std::max(chunk.begin_ns, timed_until_ns_));
-  timed_until_ns_ = now;
-  if (!namer_.account().wants_measure()) timed_.reset();
+void BulkSender::take_time(const std::optional<chunks::PutTimer::Took>& took) {
+  if (!took) return;
+  namer_.account().measured(took->bytes, took->ns);
+  packer_.account().measured(took->bytes, took->ns);
+}
+
+// Of each piece the packed bytes, which lie in `packed` where the piece lies in the chunk; 0: it goes otherwise. None:
+// all do.
+std::vector<size_t> BulkSender::pack(const Chunk& chunk, const ChunkNamer::Plan& plan, Bytes& packed) {
+  std::vector<size_t> sizes;
+  if (!packer_.account().is_on()) return packer_.account().sent(chunk.bytes.size() - plan.named_bytes), sizes;
+  const size_t bytes = chunk.bytes.size(), pieces = chunks::pieces_of(bytes);
+  packed = take_spare();
+  packed.resize(std::max(packed.size(), bytes));
+  bool any = false;
+  for (size_t i = 0; i < pieces; ++i) {
+    const size_t begin = i * chunks::PieceBytes, length = chunks::piece_bytes(bytes, i);
+    const bool named = i < plan.names.size() && plan.names[i];
+    const auto room = std::span(packed).subspan(begin, length);
+    sizes.push_back(named ? 0 : packer_.pack(chunk.bytes.subspan(begin, length), room));
+    any = any || sizes.back() != 0;
+  }
+  if (any) return sizes;
+  spare_.push_back(std::move(packed));
+  return {};
+}
+
+Bytes BulkSender::take_spare() {
+  if (spare_.empty()) return {};
+  Bytes bytes = std::move(spare_.back());
+  spare_.pop_back();
+  return bytes;
 }
 
 void BulkSender::put(const Chunk& chunk, size_t begin, size_t end, Sent& sent) {
@@ -156,34 +177,47 @@ void BulkSender::put_last(const Chunk& chunk, size_t begin, size_t end, uint32_t
                                     wire::chunk_notice(chunk.transfer, chunk.slot | flags)));
 }
 
-void BulkSender::send_by_name(const Chunk& chunk, ChunkNamer::Plan&& plan, Sent& sent) {
-  const size_t bytes = chunk.bytes.size(), pieces = (bytes + chunks::PieceBytes - 1) / chunks::PieceBytes;
+// Pieces that are given stand in one put where they are neighbours.
+void BulkSender::send_by_recipe(const Chunk& chunk, ChunkNamer::Plan&& plan, const std::vector<size_t>& sizes,
+                                Bytes&& packed, Sent& sent) {
+  const size_t bytes = chunk.bytes.size(), pieces = chunks::pieces_of(bytes);
   plan.names.resize(pieces);
   wire::Recipe recipe;
   recipe.bytes = static_cast<uint32_t>(bytes);
   size_t given = 0;  // where those that are to be put begin
+  uint64_t saved = 0;
+  const wire::Address slot = slots_.address(chunk.slot);
   for (size_t i = 0; i < pieces; ++i) {
-    const size_t begin = i * chunks::PieceBytes, end = std::min(begin + chunks::PieceBytes, bytes);
+    const size_t begin = i * chunks::PieceBytes, end = begin + chunks::piece_bytes(bytes, i);
+    const size_t size = sizes.empty() ? 0 : sizes[i];
     wire::Piece& piece = recipe.pieces.emplace_back();
+    if (!plan.names[i] && size == 0) continue;
+    if (begin > given) put(chunk, given, begin, sent);
+    given = end;
     if (plan.names[i]) {
       piece.form = wire::PieceForm::Named;
       piece.name = *plan.names[i];
-      if (begin > given) put(chunk, given, begin, sent);
-      given = end;
+      continue;
     }
+    piece.form = wire::PieceForm::Packed;
+    piece.packed = static_cast<uint32_t>(size);
+    saved += end - begin - size;
+    sent.tickets.push_back(link_->put(packed.data() + begin, {slot.segment, slot.offset + begin}, size));
   }
   if (bytes > given) put(chunk, given, bytes, sent);
-  Bytes& encoded = sent.recipes.emplace_back();
+  Bytes encoded;
   wire::Encoder encoder(encoded);
   encoder(recipe);
-  by_name_[chunk.slot] = {&sent, chunk, std::move(plan.names)};
-  ++sent.unfilled;
   const uint32_t flags = wire::ByRecipe | (plan.keep ? wire::Keep : 0);
   sent.tickets.push_back(link_->put(encoded.data(),
                                     {offer_.recipe_segment, uint64_t{chunk.slot} * offer_.recipe_bytes},
                                     encoded.size(), wire::chunk_notice(chunk.transfer, chunk.slot | flags)));
-  namer_.account().sent(bytes - plan.named_bytes);
-  count(&memory::MoveCounts::known, plan.named_bytes);
+  under_way_.push_back({sent.tickets.back(), std::move(encoded)});
+  if (saved) under_way_.push_back({sent.tickets.back(), std::move(packed)});
+  by_name_[chunk.slot] = {&sent, chunk, std::move(plan.names)};
+  ++sent.unfilled;
+  if (plan.named_bytes) count_move(&memory::MoveCounts::known, plan.named_bytes);
+  if (saved) count_move(&memory::MoveCounts::packed, saved);
 }
 
 void BulkSender::answer_filled() {
@@ -208,7 +242,7 @@ void BulkSender::answer(const wire::Filled& filled) {
     const size_t begin = size_t{i} * chunks::PieceBytes;
     const size_t end = std::min<size_t>(begin + chunks::PieceBytes, chunk.bytes.size());
     namer_.lacks(*by_name.names[i], end - begin);
-    count(&memory::MoveCounts::missed, end - begin);
+    count_move(&memory::MoveCounts::missed, end - begin);
     if (&i == &filled.missing.back())
       put_last(chunk, begin, end, wire::Completes, *by_name.sent);
     else
@@ -222,8 +256,16 @@ void BulkSender::retire() {
     by_name_.clear();
     for (Sent& sent : sent_) sent.unfilled = 0;
   }
+  constexpr size_t SpareBytes = size_t{64} << 10;  // recipes are smaller
+  for (; !under_way_.empty() && link_->test(under_way_.front().ticket); under_way_.pop_front())
+    if (under_way_.front().bytes.size() >= SpareBytes) spare_.push_back(std::move(under_way_.front().bytes));
   const auto is_over = [&](const Sent& s) { return s.whole && s.unfilled == 0 && link_->test_all(s.tickets); };
   for (; !sent_.empty() && is_over(sent_.front()); sent_.pop_front()) sent_.front().done();
+}
+
+bool BulkSender::has_jobs() {
+  const MutexLock lock(mutex_);
+  return !jobs_.empty();
 }
 
 bool BulkSender::is_closed() {

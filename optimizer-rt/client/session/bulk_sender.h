@@ -1,5 +1,5 @@
-// The client's half of large writes: chunks go into free slots of the executor's inbox, or their pieces by name, where
-// the executor has them (chunk_namer.h).
+// The client's half of large writes: chunks go into free slots of the executor's inbox, their pieces as they are, by
+// name, where the executor has them (chunk_namer.h), or compressed, where that pays (transport/chunks/chunk_packer.h).
 //
 // Transfers go one after the other, in the order in which they were handed in (slots.h says why). While there are any
 // to be sent, none waits for the arrival of the one before it.
@@ -18,6 +18,8 @@
 
 #include "optimizer-rt/client/session/chunk_namer.h"
 #include "traces/base/mutex.h"
+#include "transport/chunks/chunk_packer.h"
+#include "transport/chunks/put_timer.h"
 #include "transport/copy/chunks.h"
 #include "transport/link/base/link.h"
 #include "transport/protocol/slots.h"
@@ -30,6 +32,8 @@ class BulkSender {
   void open(wire::Link& link, wire::SegmentId segment, uint32_t slots, uint64_t slot_bytes);
   // Chunks may go by name. Likewise.
   void open_names(const wire::ChunkOffer& offer, const ChunkNaming& naming, ChunkNamer::Ask ask);
+  // Chunks may go compressed. Likewise.
+  void open_packing(const wire::ChunkOffer& offer, chunks::Packing packing);
   void credit(const std::vector<uint32_t>& slots) { slots_.credit(slots); }
   void kept(const wire::Kept& kept) { namer_.kept(kept); }
   void filled(wire::Filled filled);
@@ -52,9 +56,13 @@ class BulkSender {
     const uint8_t* from = nullptr;
     Done done;
   };
+  // Ours, on its way: recipes and packed pieces.
+  struct Under {
+    wire::Ticket ticket = 0;
+    Bytes bytes;
+  };
   struct Sent {
     std::vector<wire::Ticket> tickets;
-    std::list<Bytes> recipes;  // on their way
     size_t unfilled = 0;       // chunks by name of which the executor may still want bytes
     bool whole = false;        // all chunks are on their way
     Done done;
@@ -62,10 +70,6 @@ class BulkSender {
   struct Chunk {
     uint32_t transfer = 0, slot = 0;
     ByteView bytes;
-  };
-  struct Timed {
-    wire::Ticket ticket = 0;
-    uint64_t bytes = 0, begin_ns = 0;
   };
   struct ByName {
     Sent* sent = nullptr;
@@ -79,13 +83,17 @@ class BulkSender {
   bool take_slot(uint32_t& slot);
   void send_chunk(const Chunk& chunk, Sent& sent);
   void send_timed(const Chunk& chunk, Sent& sent);
-  void take_time(const Timed& chunk);
-  void send_by_name(const Chunk& chunk, ChunkNamer::Plan&& plan, Sent& sent);
+  void take_time(const std::optional<chunks::PutTimer::Took>& took);
+  std::vector<size_t> pack(const Chunk& chunk, const ChunkNamer::Plan& plan, Bytes& packed);
+  void send_by_recipe(const Chunk& chunk, ChunkNamer::Plan&& plan, const std::vector<size_t>& sizes, Bytes&& packed,
+                      Sent& sent);
   void put(const Chunk& chunk, size_t begin, size_t end, Sent& sent);
   void put_last(const Chunk& chunk, size_t begin, size_t end, uint32_t flags, Sent& sent);
   void answer_filled();
   void answer(const wire::Filled& filled);
   void retire();
+  Bytes take_spare();
+  bool has_jobs();
   bool is_closed();
 
   wire::Link* link_ = nullptr;
@@ -98,10 +106,12 @@ class BulkSender {
   bool started_ GT_GUARDED_BY(mutex_) = false, closed_ GT_GUARDED_BY(mutex_) = false;
   // Of the thread.
   ChunkNamer namer_;
+  chunks::ChunkPacker packer_;
+  std::deque<Under> under_way_;
+  std::vector<Bytes> spare_;  // for packed pieces
   std::list<Sent> sent_;  // on their way
   std::unordered_map<uint32_t, ByName> by_name_;  // by slot
-  std::optional<Timed> timed_;    // under way
-  uint64_t timed_until_ns_ = 0;   // when the one before it had arrived
+  chunks::PutTimer timer_;
 };
 
 }  // namespace gt::virt

@@ -17,6 +17,7 @@
 #include <cstdint>
 
 #include "optimizer-rt/client/base/configuration.h"
+#include "transport/chunks/slow_link.h"
 
 namespace gt::virt {
 
@@ -26,34 +27,22 @@ class ChunkAccount {
   void set_mode(DedupMode mode) { mode_ = mode; }
 
   // The next chunk's time on the link is to be measured.
-  bool wants_measure() const { return mode_ == DedupMode::Auto && (is_undecided() || unmeasured_ >= due()); }
-  void measured(uint64_t bytes, uint64_t ns) {
-    unmeasured_ = 0;
-    link_ns_ = static_cast<double>(ns) / static_cast<double>(std::max<uint64_t>(bytes, 1));
-    const double ratio = link_ns_ / hash_ns_;
-    if (ratio < LinkOverHash) {
-      points_ = 0;
-      is_fast_ = true;
-      return;
-    }
-    is_fast_ = false;
-    const unsigned points = ratio < FarSlower ? 1 : ns < Surely_ns ? 2 : EnoughPoints;
-    points_ = std::min(points_ + points, EnoughPoints);
-  }
+  bool wants_measure() const { return mode_ == DedupMode::Auto && link_.wants_measure(); }
+  void measured(uint64_t bytes, uint64_t ns) { link_.measured(bytes, ns, LinkOverHash * hash_ns_); }
   // The link is slow enough.
-  bool is_on() const { return mode_ == DedupMode::Always || (mode_ == DedupMode::Auto && points_ == EnoughPoints); }
+  bool is_on() const { return mode_ == DedupMode::Always || (mode_ == DedupMode::Auto && link_.is_slow()); }
 
   bool may_name() const { return mode_ == DedupMode::Always || (is_on() && balance_ns_ > 0); }
   void named(uint64_t bytes, uint64_t ns, bool known) {
     const auto cost = static_cast<double>(ns), size = static_cast<double>(bytes);
     hash_ns_ += (std::clamp(cost / std::max(size, 1.0), LeastHash_ns, MostHash_ns) - hash_ns_) / 8;
-    book((known ? size * link_ns_ : 0) - cost);
+    book((known ? size * link_.byte_ns() : 0) - cost);
     if (known) may_keep_ = std::min(may_keep_ + bytes, room_ / 2);
   }
-  void missed(uint64_t bytes) { book(-static_cast<double>(bytes) * link_ns_); }
+  void missed(uint64_t bytes) { book(-static_cast<double>(bytes) * link_.byte_ns()); }
   void sent(uint64_t bytes) {
-    unmeasured_ += bytes;
-    book(static_cast<double>(bytes) * link_ns_ / Share);
+    link_.sent(bytes);
+    book(static_cast<double>(bytes) * link_.byte_ns() / Share);
   }
 
   // The proxy's room for what it keeps.
@@ -69,24 +58,16 @@ class ChunkAccount {
   }
 
  private:
-  static constexpr double LinkOverHash = 3, FarSlower = 10, Share = 50;
+  static constexpr double LinkOverHash = 3, Share = 50;
   static constexpr double Loan_ns = 5e6, Most_ns = 2e7;
   static constexpr double LeastHash_ns = 0.2, MostHash_ns = 5;
-  // A thread that woke up late is no slow link; nobody sleeps that long.
-  static constexpr unsigned EnoughPoints = 3;
-  static constexpr uint64_t Surely_ns = 20'000'000;
-  static constexpr uint64_t OnDue = uint64_t{64} << 20, OffDue = uint64_t{256} << 20;
 
-  bool is_undecided() const { return !is_fast_ && points_ < EnoughPoints; }
-  uint64_t due() const { return is_fast_ ? OffDue : OnDue; }
   void book(double ns) { balance_ns_ = std::min(balance_ns_ + ns, Most_ns); }
 
   DedupMode mode_;
-  double link_ns_ = 0, hash_ns_ = 0.6;  // for a byte
+  chunks::SlowLink link_;
+  double hash_ns_ = 0.6;  // for a byte
   double balance_ns_ = Loan_ns;
-  unsigned points_ = 0;
-  bool is_fast_ = false;
-  uint64_t unmeasured_ = 0;
   uint64_t room_ = 0, may_keep_ = 0;
 };
 

@@ -13,7 +13,7 @@ namespace {
 
 Result<Connection> connection_to(Result<OpenedExecutor> opened) {
   if (!opened.ok()) return opened.status();
-  return Connection{std::move(opened->link), std::move(opened->executor), {}, {}};
+  return Connection{std::move(opened->link), std::move(opened->executor), {}, {}, {}};
 }
 
 // Names are made under what nobody else has: the token, or the private key, of which the proxy is told in confidence.
@@ -44,7 +44,8 @@ Result<Connection> connect_to(const std::string& url) {
   if (!proof.ok()) return proof.status();
   Result<std::unique_ptr<wire::Link>> link = wire::connect(*parsed, *proof);
   if (!link.ok()) return link.status();
-  return Connection{std::move(*link), {}, url, naming_at(*parsed, *proof)};
+  return Connection{std::move(*link), {}, url, naming_at(*parsed, *proof),
+                    parsed->in_node() ? chunks::Packing() : compression()};
 }
 
 Result<Connection> connect_to_device(cl_device_id native) { return connection_to(open_device(native)); }

@@ -20,7 +20,8 @@ struct Connection {
   std::unique_ptr<wire::Link> link;
   std::shared_ptr<LocalExecutor> behind;  // when the executor is in this process
   std::string url;                        // when it is not
-  ChunkNaming naming = {};                     // of what is sent again
+  ChunkNaming naming = {};                // of what is sent again
+  chunks::Packing packing = {};           // of what is sent and read
 };
 
 // Waits for the other side, LinkOptions::connect_ms at most; a driver in this process is loaded, and stays. Errors:

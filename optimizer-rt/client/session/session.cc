@@ -30,7 +30,8 @@ Session::Session(Connection connection)
     : link_(std::move(connection.link)),
       behind_(std::move(connection.behind)),
       url_(std::move(connection.url)),
-      naming_(connection.naming) {}
+      naming_(connection.naming),
+      packing_(connection.packing) {}
 
 Result<wire::Surveyed> Session::begin() {
   const Status started = link_->start(*this);
@@ -45,8 +46,13 @@ Result<wire::Surveyed> Session::begin() {
   shares_memory_ = !in_process() && surveyed.inbox_slots > 0 && link_->view({surveyed.inbox_segment, 0}, 1);
   if (shares_memory_)
     bounce_buffer_.open(link_->view({surveyed.ring_segment, 0}, surveyed.ring_bytes), surveyed.ring_bytes);
-  if (!shares_memory_ && !in_process())
+  if (!shares_memory_ && !in_process()) {
     bulk_sender_.open_names(surveyed.chunks, naming_, [this](const wire::Recall& recall) { send(recall); });
+    if (surveyed.chunks.forms & bit_of(wire::PieceForm::Packed) && chunks::PiecePacker::available().ok()) {
+      bulk_sender_.open_packing(surveyed.chunks, packing_);
+      read_packing_ = packing_;
+    }
+  }
   bulk_sender_.open(*link_, surveyed.inbox_segment, surveyed.inbox_slots, surveyed.slot_bytes);
   return surveyed;
 }
@@ -343,7 +349,18 @@ void Session::answered(wire::ReplyId id, ByteView frame) {
   then(frame);
 }
 
+// In the program's memory, but for what is left to do to it.
+void Session::on_put(wire::Notice notice, size_t bytes) {
+  const PackedReads::Arrival arrival = packed_reads_.arrived(notice, bytes);
+  if (!arrival.sound) return link_->close();
+  if (arrival.over) tell(*arrival.over);
+}
+
 void Session::completed(const wire::Completion& c) {
+  if (!packed_reads_.told(c)) tell(c);
+}
+
+void Session::tell(const wire::Completion& c) {
   const Ref<EventListener> event = find_event(c.event);
   if (!event) return;
   const bool timed = c.end_ns != 0;
@@ -364,6 +381,7 @@ void Session::failed(const wire::Failed& f) {
   }
   for (const Ref<QueueListener>& queue : queues) queue->note_failure(f.code);
   const cl_int code = f.code < 0 ? f.code : CL_OUT_OF_RESOURCES;
+  if (f.event != 0) packed_reads_.forget(f.event);
   const Ref<EventListener> event = f.event != 0 ? find_event(f.event) : Ref<EventListener>();
   if (event) event->complete(code, 0, 0);
 }
@@ -385,6 +403,7 @@ void Session::on_closed(const Status&) { lose(); }
 void Session::lose() {
   if (!alive_.exchange(false)) return;
   bulk_sender_.close();
+  packed_reads_.close();
   std::unordered_map<wire::ReplyId, OnReply> replies;
   std::vector<Ref<EventListener>> events;
   {

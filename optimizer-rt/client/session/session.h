@@ -21,6 +21,7 @@
 #include "optimizer-rt/client/session/connection.h"
 #include "optimizer-rt/client/session/executor_clock.h"
 #include "optimizer-rt/client/session/listeners.h"
+#include "optimizer-rt/client/session/packed_reads.h"
 #include "optimizer-rt/client/session/registered_memory.h"
 #include "traces/api/encode.h"
 #include "traces/base/mutex.h"
@@ -69,6 +70,9 @@ class Session final : public wire::LinkHandler {
   bool shares_memory() const { return shares_memory_; }
   RegisteredMemory& registered_memory() { return registered_memory_; }
   BounceBuffer& bounce_buffer() { return bounce_buffer_; }
+  PackedReads& packed_reads() { return packed_reads_; }
+  // How chunks of reads may come (wire::Read::packing).
+  chunks::Packing read_packing() const { return read_packing_; }
   bool in_process() const { return behind_ != nullptr; }  // the executor is
   const std::string& url() const { return url_; }         // by which it is reached, when it is not
   // REQUIRES: in_process().
@@ -130,7 +134,7 @@ class Session final : public wire::LinkHandler {
 
   // --- LinkHandler ---
   void on_frame(ByteView frame) override;
-  void on_put(wire::Notice, size_t) override {}
+  void on_put(wire::Notice notice, size_t bytes) override;
   void on_closed(const Status& why) override;
 
  private:
@@ -146,6 +150,7 @@ class Session final : public wire::LinkHandler {
   Bytes ask_call(wire::Call call);
   void answered(wire::ReplyId id, ByteView frame);
   void completed(const wire::Completion& c);
+  void tell(const wire::Completion& c);
   void failed(const wire::Failed& f);
   void take_data(const wire::Data& data);
   void set_clock();
@@ -167,7 +172,10 @@ class Session final : public wire::LinkHandler {
   std::shared_ptr<LocalExecutor> behind_;
   const std::string url_;
   const ChunkNaming naming_;
+  const chunks::Packing packing_;
+  chunks::Packing read_packing_;
   BulkSender bulk_sender_;
+  PackedReads packed_reads_;
   RegisteredMemory registered_memory_;
   BounceBuffer bounce_buffer_;
   bool shares_memory_ = false;

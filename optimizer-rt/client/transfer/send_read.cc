@@ -100,6 +100,10 @@ void stream_to(Reading& r, uint8_t* to, std::shared_ptr<const void> held) {
   require(segment.ok(), session.in_reach() ? CL_OUT_OF_HOST_MEMORY : CL_DEVICE_NOT_AVAILABLE);
   r.m.segment = *segment;
   say_stream(session, r.m);
+  if (const chunks::Packing packing = session.read_packing(); !packing.is_never()) {
+    r.m.packing = packing.number();
+    session.packed_reads().expect(r.m.transfer, r.m.event, to, {r.t.part, r.t.element, r.m.chunk_bytes});
+  }
   session.send(r.m, true);
   r.event.then([&link, id = *segment, held = std::move(held)](cl_int) { (void)link.withdraw(id).ok(); });
 }

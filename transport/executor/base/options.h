@@ -69,6 +69,7 @@ struct Options {
   // is kept. Called once, by a thread of the executor's; may wait.
   std::function<Fd(const chunks::Owner&)> open_chunk_store;
   chunks::Key chunk_key{};  // of clients that tell none: made of the token
+  bool packs = false;  // chunks may be compressed on their way, if the client wants it
   wire::Credentials certificates;  // for links to and from peers over tls://
   wire::LinkOptions peer_link;
 };

@@ -9,23 +9,25 @@ namespace {
 constexpr size_t StackBytes = size_t{256} << 10;
 constexpr size_t MostRecalled = size_t{1} << 16;  // a message of 256 KiB
 
-uint64_t piece_bytes(uint64_t chunk_bytes, size_t piece) {
-  return std::min<uint64_t>(chunks::PieceBytes, chunk_bytes - piece * chunks::PieceBytes);
-}
-size_t pieces_of(uint64_t chunk_bytes) { return (chunk_bytes + chunks::PieceBytes - 1) / chunks::PieceBytes; }
+using chunks::piece_bytes;
+using chunks::pieces_of;
 
 }  // namespace
 
 Status KeptChunks::open(wire::Link& link) {
   constexpr size_t MostPieces = 64;  // bits of a Mask
-  const bool wanted = session_->options.open_chunk_store && inbox_->slots() > 0;
-  if (!wanted || pieces_of(inbox_->slot_bytes()) > MostPieces || !chunks::PieceNamer::available().ok()) return {};
+  if (inbox_->slots() == 0 || pieces_of(inbox_->slot_bytes()) > MostPieces) return {};
+  uint32_t forms = 0;
+  const Options& options = session_->options;
+  if (options.open_chunk_store && chunks::PieceNamer::available().ok()) forms |= bit_of(wire::PieceForm::Named);
+  if (options.packs && chunks::PiecePacker::available().ok()) forms |= bit_of(wire::PieceForm::Packed);
+  if (forms == 0) return {};
   const uint32_t room = wire::recipe_bytes(inbox_->slot_bytes(), chunks::PieceBytes);
   void* base = nullptr;
   const Result<wire::SegmentId> segment = link.allocate(size_t{inbox_->slots()} * room, &base);
   if (!segment) return segment.status();
   recipes_ = static_cast<uint8_t*>(base);
-  offer_ = {chunks::PieceBytes, *segment, room, bit_of(wire::PieceForm::Given) | bit_of(wire::PieceForm::Named)};
+  offer_ = {chunks::PieceBytes, *segment, room, forms | bit_of(wire::PieceForm::Given)};
   const MutexLock lock(mutex_);
   queued_.resize(inbox_->slots());
   asked_.resize(inbox_->slots());
@@ -40,12 +42,18 @@ bool KeptChunks::recall(const wire::Recall& m) {
   task.key = session_->options.chunk_key;
   if (m.key.size() == task.key.size()) std::copy(m.key.begin(), m.key.end(), task.key.begin());
   const MutexLock lock(mutex_);
-  if (!recipes_ || recalled_) return false;
+  if (!recipes_ || recalled_ || !start_thread()) return false;
   recalled_ = true;
-  const auto run_it = [self = shared_from_this()] { self->run(); };
-  if (!session_->threads.start("gtrace-chunks", StackBytes, run_it)) return false;
   tasks_.push_back(task);
+  changed_.notify_one();
   return true;
+}
+
+// With the first message that needs it.
+bool KeptChunks::start_thread() {
+  const auto run_it = [self = shared_from_this()] { self->run(); };
+  if (!started_) started_ = session_->threads.start("gtrace-chunks", StackBytes, run_it);
+  return started_;
 }
 
 bool KeptChunks::arrive(wire::Notice notice, uint64_t bytes) {
@@ -61,8 +69,9 @@ bool KeptChunks::arrive(wire::Notice notice, uint64_t bytes) {
   {
     const MutexLock lock(mutex_);
     const bool by_recipe = task.flags & wire::ByRecipe;
-    if (by_recipe && (!recalled_ || bytes > offer_.recipe_bytes)) return false;
+    if (by_recipe && bytes > offer_.recipe_bytes) return false;
     if (closed_) return true;
+    if (by_recipe && !start_thread()) return false;
     if (by_recipe || under_way_.contains(task.transfer)) {
       if (queued_[task.slot]) return false;
       queued_[task.slot] = true;
@@ -125,6 +134,7 @@ void KeptChunks::run() {
 }
 
 void KeptChunks::run_all() {
+  piece_.resize(chunks::PieceBytes);
   for (;;) {
     Task task;
     {
@@ -160,11 +170,11 @@ Result<chunks::ChunkStore> KeptChunks::open_store(const chunks::Key& key) {
 
 void KeptChunks::do_recall(const Task& task) {
   wire::Kept kept;
+  may_name_ = true;
   Result<chunks::ChunkStore> store = open_store(task.key);
   if (store) {
     namer_.emplace(task.key);
     store_.emplace(std::move(*store));
-    piece_.resize(chunks::PieceBytes);
     kept.room = store_->room();
     kept.names = store_->recall(MostRecalled);
   } else if (session_->options.log) {
@@ -182,6 +192,20 @@ bool KeptChunks::do_chunk(const Task& task) {
   return true;
 }
 
+// A copy: what is in a slot may change while it is looked at.
+bool KeptChunks::unpack(const wire::Piece& piece, std::span<uint8_t> to) {
+  if (piece.packed > to.size() || !piece.name.empty() || (offer_.forms & bit_of(wire::PieceForm::Packed)) == 0)
+    return false;
+  if (!packer_) packer_.emplace();
+  std::memcpy(piece_.data(), to.data(), piece.packed);
+  if (packer_->unpack(ByteView(piece_).first(piece.packed), to)) {
+    session_->count.packed_bytes_in += to.size() - piece.packed;
+    return true;
+  }
+  if (session_->options.log) session_->options.log("the client sent compressed data that is damaged");
+  return false;
+}
+
 // From the store what is named; what is not there is asked for.
 bool KeptChunks::fill(const Task& task) {
   const uint8_t* const at = recipes_ + size_t{task.slot} * offer_.recipe_bytes;
@@ -197,13 +221,17 @@ bool KeptChunks::fill(const Task& task) {
   uint64_t known = 0, missed = 0;
   for (size_t i = 0; i < recipe.pieces.size(); ++i) {
     const wire::Piece& piece = recipe.pieces[i];
+    const uint64_t length = piece_bytes(recipe.bytes, i);
+    auto* const to = static_cast<uint8_t*>(inbox_->memory(task.slot)) + i * chunks::PieceBytes;
+    if (piece.form == wire::PieceForm::Packed) {
+      if (!unpack(piece, {to, length})) return false;
+      continue;
+    }
     if (piece.packed != 0 || piece.form > wire::PieceForm::Named) return false;
     if (piece.form == wire::PieceForm::Given) continue;
     chunks::Name name;
-    if (piece.name.size() != name.size()) return false;
+    if (!may_name_ || piece.name.size() != name.size()) return false;
     std::copy(piece.name.begin(), piece.name.end(), name.begin());
-    const uint64_t length = piece_bytes(recipe.bytes, i);
-    auto* const to = static_cast<uint8_t*>(inbox_->memory(task.slot)) + i * chunks::PieceBytes;
     const bool found = store_ && store_->read(name, to, length);
     (found ? known : missed) += length;
     if (found)

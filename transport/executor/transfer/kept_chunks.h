@@ -1,8 +1,8 @@
-// Chunks of a client's writes that are kept for when they are sent again, and chunks that come by name.
+// Chunks of a client's writes that are kept for when they are sent again, and chunks that come by name or compressed.
 //
 //   link    chunk ─────────────► Inbox                       at once; then, when the client says that it may be kept,
 //                                  └─ our thread names its pieces and adds them to the store: Kept
-//           recipe ─► our thread: pieces from the store into the slot, Filled ─► Inbox
+//           recipe ─► our thread: pieces from the store or unpacked into the slot, Filled ─► Inbox
 //                                  └─ some are not there: the client puts them, and then ─► Inbox
 //
 // The chunks of a transfer reach the inbox in the order in which they came: behind one that waits for pieces, others of
@@ -18,6 +18,7 @@
 #include <optional>
 
 #include "transport/chunks/chunk_store.h"
+#include "transport/chunks/piece_pack.h"
 #include "transport/executor/transfer/stream_write.h"
 #include "transport/protocol/chunk_messages.h"
 
@@ -28,7 +29,7 @@ class KeptChunks : public std::enable_shared_from_this<KeptChunks> {
   KeptChunks(std::shared_ptr<Session> session, std::shared_ptr<Inbox> inbox)
       : session_(std::move(session)), inbox_(std::move(inbox)) {}
 
-  // Exposes the room for recipes. REQUIRES: the inbox is open. Where nothing is to be kept: does nothing.
+  // Exposes the room for recipes. REQUIRES: the inbox is open. Where chunks can come neither way: does nothing.
   Status open(wire::Link& link);
   wire::ChunkOffer offer() const { return offer_; }  // constant once open
   // False: what the client says is wrong.
@@ -53,6 +54,7 @@ class KeptChunks : public std::enable_shared_from_this<KeptChunks> {
   };
 
   bool complete(const Task& task);
+  bool start_thread() GT_REQUIRES(mutex_);
   void run();
   void run_all();
   bool do_task(const Task& task);
@@ -61,6 +63,7 @@ class KeptChunks : public std::enable_shared_from_this<KeptChunks> {
   bool do_complete(const Task& task);
   void do_keep(const Task& task);
   bool fill(const Task& task);
+  bool unpack(const wire::Piece& piece, std::span<uint8_t> to);
   bool deliver(const Task& task, uint64_t bytes, Mask named);
   void over(uint32_t transfer);
   Result<chunks::ChunkStore> open_store(const chunks::Key& key);
@@ -73,6 +76,7 @@ class KeptChunks : public std::enable_shared_from_this<KeptChunks> {
   Mutex mutex_;
   std::condition_variable changed_;
   bool closed_ GT_GUARDED_BY(mutex_) = false, recalled_ GT_GUARDED_BY(mutex_) = false;
+  bool started_ GT_GUARDED_BY(mutex_) = false;  // the thread
   std::deque<Task> tasks_ GT_GUARDED_BY(mutex_);
   size_t to_keep_ GT_GUARDED_BY(mutex_) = 0;                     // tasks of that kind
   std::vector<bool> queued_ GT_GUARDED_BY(mutex_);               // slots whose chunk is not for the inbox yet
@@ -82,9 +86,11 @@ class KeptChunks : public std::enable_shared_from_this<KeptChunks> {
   // Of the thread.
   std::optional<chunks::ChunkStore> store_;
   std::optional<chunks::PieceNamer> namer_;
+  std::optional<chunks::PiecePacker> packer_;
+  bool may_name_ = false;  // Recall has come
   std::map<uint32_t, Incomplete> incomplete_;         // by slot
   std::map<uint32_t, std::deque<Task>> blocked_;      // by transfer, behind one of those
-  Bytes piece_;  // what is named and stored: in a slot it may change meanwhile
+  Bytes piece_;  // what is named, stored or unpacked: in a slot it may change meanwhile
 };
 
 }  // namespace gt::exec

@@ -23,7 +23,7 @@ bool is_allowed(const wire::Url& url) {
 class Peer::ToPeer final : public Sink {
  public:
   ToPeer(std::shared_ptr<Peer> peer, uint32_t transfer) : peer_(std::move(peer)), transfer_(transfer) {}
-  std::optional<wire::Ticket> put(const void* memory, const copy::Chunks::Chunk& chunk) override {
+  std::optional<wire::Ticket> put(const void* memory, const copy::Chunks::Chunk& chunk, ReadPacker&, Bytes&) override {
     uint32_t slot = 0;
     const MessageSender::Use use(peer_->out_);
     if (!use.open() || !peer_->slots_.take(slot) || chunk.bytes > peer_->slots_.slot_bytes()) return {};

@@ -1,15 +1,40 @@
 #include "transport/executor/transfer/stream_read.h"
 
+#include "transport/protocol/chunk_messages.h"
+
 namespace gt::exec {
 
-std::optional<wire::Ticket> ToClient::put(const void* memory, const copy::Chunks::Chunk& chunk) {
-  const MessageSender::Use use(out_);
+std::optional<wire::Ticket> ToClient::put(const void* memory, const copy::Chunks::Chunk& chunk, ReadPacker& packer,
+                                          Bytes& packed) {
+  const MessageSender::Use use(session_.out);
   if (!use.open()) return {};
-  return use.link().put(memory, {to_.segment, to_.offset + chunk.offset}, chunk.bytes);
+  if (packing_.is_never()) return use.link().put(memory, {to_.segment, to_.offset + chunk.offset}, chunk.bytes);
+  return put_noticed(use.link(), memory, chunk, packer, packed);
+}
+
+wire::Ticket ToClient::put_noticed(wire::Link& link, const void* memory, const copy::Chunks::Chunk& chunk,
+                                   ReadPacker& packer, Bytes& packed) {
+  constexpr size_t LeastTimed = size_t{1} << 20;
+  const wire::Address to{to_.segment, to_.offset + chunk.offset};
+  const uint32_t number = next_++;
+  packer.chunks.open(packing_);
+  chunks::PackAccount& account = packer.chunks.account();
+  const auto put_plain = [&] { return link.put(memory, to, chunk.bytes, wire::read_notice(transfer_, number, false)); };
+  if (chunk.bytes >= LeastTimed && account.wants_measure()) {
+    wire::Ticket ticket = 0;
+    const auto took = packer.timer.put(link, chunk.bytes, packer.idle, [&] { return ticket = put_plain(); });
+    if (took) account.measured(took->bytes, took->ns);
+    return ticket;
+  }
+  packer.timer.forget();
+  const size_t bytes = packer.chunks.pack_chunk({static_cast<const uint8_t*>(memory), chunk.bytes}, packed);
+  if (bytes == 0) return put_plain();
+  session_.count.packed_bytes_out += chunk.bytes - bytes;
+  return link.put(packed.data(), to, bytes, wire::read_notice(transfer_, number, true));
 }
 
 bool ToClient::wait(wire::Ticket ticket) {
-  const MessageSender::Use use(out_);
+  const MessageSender::Use use(session_.out);
   return !use.open() || use.link().wait(ticket).ok();
 }
 
@@ -115,7 +140,8 @@ void Reader::send_oldest() {
   slot.ticket = 0;
   if (work.filled == work.job->chunks.count()) leave_device(work);
   if (work.error == CL_SUCCESS) {
-    const std::optional<wire::Ticket> ticket = work.job->to->put(memory(fill_), chunk);
+    packer_.idle = free_ == fill_;
+    const std::optional<wire::Ticket> ticket = work.job->to->put(memory(fill_), chunk, packer_, slot.packed);
     ticket ? static_cast<void>(slot.ticket = *ticket) : fail(work, CL_OUT_OF_RESOURCES);
   }
   ++fill_;

@@ -13,6 +13,8 @@
 #include <optional>
 
 #include "traces/base/mutex.h"
+#include "transport/chunks/chunk_packer.h"
+#include "transport/chunks/put_timer.h"
 #include "transport/copy/chunks.h"
 #include "transport/executor/base/event_waiter.h"
 #include "transport/executor/transfer/part_transfer.h"
@@ -21,28 +23,44 @@
 
 namespace gt::exec {
 
+// Of one thread that puts chunks over the client's link.
+struct ReadPacker {
+  chunks::ChunkPacker chunks;
+  chunks::PutTimer timer;
+  bool idle = true;  // no chunk is on the link
+};
+
 // Where the chunks of a read go. One thread.
 class Sink {
  public:
   virtual ~Sink() = default;
-  // The memory stays until wait(). Nothing: there is nobody any more.
-  virtual std::optional<wire::Ticket> put(const void* memory, const copy::Chunks::Chunk& chunk) = 0;
+  // The memory stays until wait(), and so does `packed`, in which it may be put in another form. Nothing: there is
+  // nobody any more.
+  virtual std::optional<wire::Ticket> put(const void* memory, const copy::Chunks::Chunk& chunk, ReadPacker& packer,
+                                          Bytes& packed) = 0;
   virtual bool wait(wire::Ticket ticket) = 0;
   // No more chunks come, although some are missing.
   virtual void fail() = 0;
 };
 
-// Into memory that the client exposed.
+// Into memory that the client exposed; packed where it wants that and it pays.
 class ToClient final : public Sink {
  public:
-  ToClient(MessageSender& out, wire::Address to) : out_(out), to_(to) {}
-  std::optional<wire::Ticket> put(const void* memory, const copy::Chunks::Chunk& chunk) override;
+  ToClient(Session& session, const wire::Read& read)
+      : session_(session), to_{read.segment, read.offset}, transfer_(read.transfer), packing_(read.packing) {}
+  std::optional<wire::Ticket> put(const void* memory, const copy::Chunks::Chunk& chunk, ReadPacker& packer,
+                                  Bytes& packed) override;
   bool wait(wire::Ticket ticket) override;
   void fail() override {}  // the event says so
 
  private:
-  MessageSender& out_;
+  wire::Ticket put_noticed(wire::Link& link, const void* memory, const copy::Chunks::Chunk& chunk, ReadPacker& packer,
+                           Bytes& packed);
+
+  Session& session_;  // whose thread this is
   wire::Address to_;
+  uint32_t transfer_, next_ = 0;  // chunk
+  chunks::Packing packing_;
 };
 
 struct ReadJob {
@@ -79,6 +97,7 @@ class Reader {
     Work* work = nullptr;
     cl_event filled = nullptr;
     wire::Ticket ticket = 0;
+    Bytes packed;  // on the link in the place of the slot
   };
 
   bool make_slots(cl_context context);
@@ -109,6 +128,7 @@ class Reader {
   std::deque<Work> work_;
   std::vector<Slot> ring_;
   uint64_t free_ = 0, fill_ = 0, next_ = 0;
+  ReadPacker packer_;
 };
 
 // When the place in the client's queue is reached, the job is the reader's.

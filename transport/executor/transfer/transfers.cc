@@ -117,7 +117,7 @@ void Transfers::run(const wire::Read& m, InFlight::Share room) {
   if (m.data_path == wire::DataPath::Inline) code = read_inline(m, *t, std::move(room));
   if (is_in_place(m)) code = in_place(m, Way::ToHost, *t);
   if (m.data_path == wire::DataPath::Stream)
-    code = read_stream(m, *t, std::make_unique<ToClient>(session.out, wire::Address{m.segment, m.offset}));
+    code = read_stream(m, *t, std::make_unique<ToClient>(session, m));
   if (peer) code = read_stream(m, *t, peer->sink(m.transfer));
   if (code == CL_SUCCESS) {
     session.count.bytes_out += peer ? 0 : m.bytes;
