@@ -230,6 +230,7 @@ class Trace:
         for arg in self._args.get(shape, ()):
             row = self._classes.get(arg["class"])
             if arg["form"] == MEMORY and arg["param"] != IMPLIED and row:
-                by = self._functions.get(row["function"], {}).get("name")  # static data is nobody's
-                return self._kinds.get(row["kind"]), by, self._places.name(row["site"]) if by else None
+                if row["site"] is None:  # static data, the stack: no call made it
+                    return self._kinds.get(row["kind"]), None, None
+                return self._kinds.get(row["kind"]), self._function(row["function"]), self._places.name(row["site"])
         return None, None, None

@@ -3,7 +3,7 @@
 
 libclang_version=14.0.6
 libclang_sha256=206d2789e4450a37d054e63b70451a6fc1873466397443fa13de2b3d4adb2796
-libclang_soname=libclang-14.so.1  # what gtrace is linked with on Debian 12
+libclang_soname=libclang-14.so.13  # what gtrace is linked with on Debian 12
 
 # add_libclang STAGE: into STAGE/lib/gtrace/private, with the one header that OpenCL C needs.
 add_libclang() {
