@@ -40,7 +40,7 @@ package() { # PACKAGE DEPENDS RECOMMENDS SUMMARY DESCRIPTION
   local folder="$work/$1"
   documents "$1"
   mkdir -p "$folder/DEBIAN"
-  (cd "$folder" && find usr lib etc -type f 2>/dev/null | sort | xargs md5sum) >"$folder/DEBIAN/md5sums"
+  (cd "$folder" && find usr -type f | sort | xargs md5sum) >"$folder/DEBIAN/md5sums"
   { printf 'Package: %s\nSource: gtrace\nVersion: %s\nArchitecture: amd64\nMaintainer: %s\n' "$1" "$version" "$maintainer"
     printf 'Installed-Size: %s\n' "$(du -sk --apparent-size "$folder/usr" | cut -f1)"
     printf 'Depends: %s\n' "$2"
