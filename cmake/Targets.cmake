@@ -22,11 +22,22 @@ function(gt_library name)
   target_link_libraries(${name} PUBLIC gt_flags ${A_LINKS})
 endfunction()
 
+# gt_portable(NAME FOLDER): with GT_PORTABLE it needs the C library alone, and finds what else it loads in FOLDER (as seen
+# from where it lies), where packages put it. Programs that load OpenCL drivers must not bring a C++ library of their own
+# that others would see.
+function(gt_portable name folder)
+  if(GT_PORTABLE)
+    target_link_options(${name} PRIVATE -static-libstdc++ -static-libgcc)
+    set_target_properties(${name} PROPERTIES INSTALL_RPATH "$ORIGIN/${folder}")
+  endif()
+endfunction()
+
 # gt_program(NAME SOURCES ... LINKS ...): an installed program in bin/.
 function(gt_program name)
   cmake_parse_arguments(A "" "" "SOURCES;LINKS" ${ARGN})
   add_executable(${name} ${A_SOURCES})
   target_link_libraries(${name} PRIVATE gt_flags ${A_LINKS})
+  gt_portable(${name} ../lib/gtrace/private)
   install(TARGETS ${name} RUNTIME)
 endfunction()
 

@@ -10,12 +10,13 @@
 #include "analyzer/analysis.h"
 #include "analyzer/commands/commands.h"
 #include "analyzer/commands/inputs.h"
+#include "analyzer/commands/usage.h"
 #include "analyzer/profile/make_profile.h"
 #include "analyzer/profile/profile_files.h"
 #include "analyzer/remote/remote_links.h"
 #include "analyzer/report/html_report.h"
 #include "analyzer/report/json_report.h"
-#include "analyzer/commands/usage.h"
+#include "analyzer/report/markdown_report.h"
 #include "analyzer/verify/verify.h"
 #include "traces/base/command.h"
 #include "traces/base/command_line.h"
@@ -35,6 +36,13 @@ Status write_page(const std::string& page, const analyzer::Analysis& analysis, c
   if (!status.ok()) return status.at("the page was not written");
   std::fprintf(stderr, "%s: the page is in %s: open it in a browser\n", Program, page.c_str());
   return {};
+}
+
+std::string report_text(const Options& options, const analyzer::Analysis& analysis, const std::string& file,
+                        const std::string& profile) {
+  if (options.flag("json")) return analyzer::format_json(analysis, file, profile);
+  if (options.flag("markdown")) return analyzer::format_markdown(analysis, file);
+  return analyzer::format_report(analysis, file, profile, analyzer::report_style(options));
 }
 
 int run(const Options& options, const std::string& file) {
@@ -59,10 +67,7 @@ int run(const Options& options, const std::string& file) {
   if (path.empty()) path = analyzer::profile_path(file, analysis.program_name());
   const Status written = analyzer::write_profile(profile, path, false);
   const std::string shown = written.ok() ? path : "";
-  const std::string text = options.flag("json")
-                               ? analyzer::format_json(analysis, file, shown)
-                               : analyzer::format_report(analysis, file, shown, analyzer::report_style(options));
-  if (const int end = analyzer::print_text(text)) return end;
+  if (const int end = analyzer::print_text(report_text(options, analysis, file, shown))) return end;
   const Status page = write_page(options.text("html"), analysis, *trace, file, shown);
   if (!page.ok()) return fail(Program, page);
   if (!written.ok()) return fail(Program, written.at("the profile was not written"));

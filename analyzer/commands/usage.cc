@@ -27,6 +27,9 @@ Status check_usage(const CommandLine& line, size_t files) {
   const bool query = !options.text("query").empty(), html = !options.text("html").empty();
   if (!options.text("check").empty() && files > 0) return wrong("--check reads one profile: a file too many");
   if (options.flag("csv") && !query) return wrong("--csv prints what --query asks");
+  if (options.flag("markdown") && (options.flag("json") || query))
+    return wrong("--markdown, --json or --query, not two");
+  if (options.flag("markdown") && files > 1) return wrong("--markdown summarizes one trace");
   if (html && query) return wrong("--html or --query, not both");
   if (query && files > 1) return wrong("--query asks one trace");
   if (options.flag("verify") && (query || files > 1)) return wrong("--verify replays one trace");

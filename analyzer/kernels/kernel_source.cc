@@ -13,8 +13,8 @@
 #include <chrono>
 #include <fstream>
 
-#include "analyzer/kernels/parse_source.h"
-#include "traces/base/bytes.h"
+#include "analyzer/kernels/source_bytes.h"
+#include "analyzer/kernels/source_library.h"
 #include "traces/base/fd.h"
 #include "traces/base/wait_child.h"
 
@@ -30,54 +30,6 @@ namespace gt::kernels {
 namespace {
 
 constexpr size_t MaxAnswer = 16 << 20;
-constexpr uint64_t MaxItems = 100000;  // kernels, or arguments of one
-
-Bytes encode(const Source& s) {
-  ByteWriter out;
-  out.u8(s.exact);
-  out.text(s.note);
-  out.varint(s.kernels.size());
-  for (const Kernel& k : s.kernels) {
-    out.text(k.name);
-    out.u8(static_cast<uint8_t>(k.elsewhere));
-    out.varint(k.args.size());
-    for (const Arg& a : k.args) {
-      out.text(a.name);
-      out.text(a.type);
-      out.u8(static_cast<uint8_t>(a.space));
-      out.u8(static_cast<uint8_t>(a.access));
-    }
-  }
-  return out.take();
-}
-
-// The child ran a hostile source: its answer is not trusted either.
-bool decode(ByteView bytes, Source& s) {
-  ByteReader in(bytes);
-  s.exact = in.u8() == 1;
-  s.note = in.text();
-  const uint64_t kernels = in.varint();
-  for (uint64_t i = 0; in.ok() && i < kernels && i < MaxItems; ++i) {
-    Kernel k;
-    k.name = in.text();
-    const uint8_t elsewhere = in.u8();
-    if (elsewhere > 3) return false;
-    k.elsewhere = static_cast<Access>(elsewhere);
-    const uint64_t args = in.varint();
-    for (uint64_t a = 0; in.ok() && a < args && a < MaxItems; ++a) {
-      Arg arg;
-      arg.name = in.text();
-      arg.type = in.text();
-      const uint8_t space = in.u8(), access = in.u8();
-      if (space > 3 || access > 3) return false;
-      arg.space = static_cast<AddressSpace>(space);
-      arg.access = static_cast<Access>(access);
-      k.args.push_back(std::move(arg));
-    }
-    s.kernels.push_back(std::move(k));
-  }
-  return in.ok() && in.at_end();
-}
 
 void limit(int resource, uint64_t value) {
   const rlimit r{value, value};
@@ -100,8 +52,19 @@ void deepen_stack() {
   (void)::setrlimit(RLIMIT_STACK, &r);
 }
 
-[[noreturn]] void run_child(int out, std::string_view source, std::string_view options, const Limits& limits,
-                            const std::string& folder) {
+// The library's answer goes to the caller's process as it is.
+void write_answer(void* to, const uint8_t* bytes, size_t size) {
+  const int out = *static_cast<const int*>(to);
+  for (size_t done = 0; done < size;) {
+    const ssize_t n = ::write(out, bytes + done, size - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    done += static_cast<size_t>(n);
+  }
+}
+
+[[noreturn]] void run_child(ReadSource read, int out, std::string_view source, std::string_view options,
+                            const Limits& limits, const std::string& folder) {
   if (!folder.empty() && ::chdir(folder.c_str()) != 0) ::_exit(1);
   limit(RLIMIT_CPU, limits.seconds);
   limit(RLIMIT_CORE, 0);
@@ -113,13 +76,7 @@ void deepen_stack() {
   for (const int signal : {SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE}) ::signal(signal, SIG_DFL);
   const int null = ::open("/dev/null", O_RDWR);
   for (const int standard : {0, 1, 2}) ::dup2(null, standard);  // libclang prints when it crashes
-  const Bytes answer = encode(parse_source(source, options));
-  for (size_t done = 0; done < answer.size();) {
-    const ssize_t n = ::write(out, answer.data() + done, answer.size() - done);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) break;
-    done += static_cast<size_t>(n);
-  }
+  read(source.data(), source.size(), options.data(), options.size(), write_answer, &out);
   ::_exit(0);
 }
 
@@ -148,12 +105,14 @@ Source failed(const std::string& why) { return {{}, false, why}; }
 
 Source read_kernels(std::string_view source, std::string_view options, const Limits& limits,
                     const std::string& folder) {
+  const SourceLibrary& library = source_library();
+  if (!library.read) return failed(library.problem);
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return failed("no pipe for the kernel reader");
   Fd in(ends[0]), out(ends[1]);
   const pid_t child = ::fork();
   if (child < 0) return failed("no process for the kernel reader");
-  if (child == 0) run_child(out.get(), source, options, limits, folder);
+  if (child == 0) run_child(library.read, out.get(), source, options, limits, folder);
   out = Fd();
   Bytes answer;
   const End end = read_answer(in.get(), std::chrono::seconds(2 * limits.seconds), answer);

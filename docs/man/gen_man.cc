@@ -138,7 +138,8 @@ std::string page_text(const Page& page) {
   out +=
       ".SH EXIT STATUS\nThat of the launched program (128 plus the signal that ended it); of ours: "
       "2 usage, 3 bad "
-      "input, 4 environment (no driver, no permission, no space), 5 internal error.\n";
+      "input, 4 environment (no driver, no permission, no space), 5 internal error, 6 from gtrace diff "
+      "\\-\\-fail\\-above: it takes longer.\n";
   return out;
 }
 

@@ -1,4 +1,5 @@
-// gtrace diff: prints what two traces have not in common. Exit status 0: the same structure; 1: not.
+// gtrace diff: prints what two traces have not in common. Exit status 0: the same structure; 1: not. With --fail-above:
+// 0: nothing takes longer than it may; 6: something does.
 #include "tracer/gtrace/compare/diff.h"
 
 #include <fmt/format.h>
@@ -8,11 +9,12 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "tracer/gtrace/commands.h"
 #include "tracer/gtrace/base/open.h"
-#include "tracer/gtrace/stats/summary.h"
 #include "tracer/gtrace/base/table.h"
 #include "tracer/gtrace/base/units.h"
+#include "tracer/gtrace/commands.h"
+#include "tracer/gtrace/compare/regressions.h"
+#include "tracer/gtrace/stats/summary.h"
 #include "traces/base/command_line.h"
 #include "traces/model/folded/memory_detail.h"
 #include "traces/store/digest.h"
@@ -23,6 +25,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 constexpr int ExitDifferent = 1;  // as diff(1)
+constexpr int ExitSlower = 6;     // --fail-above: distinct from every other status
 
 // Joins two lists of sums by name.
 class Joined {
@@ -52,6 +55,8 @@ struct Sides {
   OpenedTrace a, b;
   std::vector<Difference> structure;
   std::optional<TimeChanges> times;
+  std::optional<double> limit = {};  // --fail-above
+  std::vector<Regression> regressions = {};
 };
 
 std::string ratio_text(const TimeChange& c) {
@@ -68,6 +73,7 @@ class Printer {
     side("B", sides_.b);
     lists();
     structure();
+    if (sides_.limit) regressions();
     if (!sides_.times) return;
     changes("Host time by function", "Calls", sides_.times->functions, human_ns);
     changes("Kernels by device time", "Launches", sides_.times->kernels, human_ns);
@@ -116,6 +122,16 @@ class Printer {
     }
     if (!t.empty()) t.print(out_, style_);
     more(all.size());
+  }
+
+  void regressions() {
+    const auto& all = sides_.regressions;
+    out_.write(all.empty() ? fmt::format("\nnothing takes more than {:.4g} % longer\n", *sides_.limit * 100)
+                           : fmt::format("\nMore than {:.4g} % longer\n", *sides_.limit * 100));
+    Table t({{"Of", false, 12}, {"Name", false, 16}, {"A", true}, {"B", true}, {"Longer", true}});
+    for (const Regression& r : all)
+      t.row({r.list, r.name, human_ns(r.a_ns), human_ns(r.b_ns), fmt::format("{:.1f} %", r.growth() * 100)});
+    if (!t.empty()) t.print(out_, style_);
   }
 
   template <class Text>
@@ -169,7 +185,24 @@ std::string as_json(const Sides& s) {
     out["transfers"] = as_json(s.times->transfers, "ns");
     out["allocations"] = as_json(s.times->allocations, "bytes");
   }
+  if (s.limit) {
+    out["fail_above"] = *s.limit;
+    out["slower"] = Json::array();
+    for (const Regression& r : s.regressions)
+      out["slower"].push_back(
+          {{"list", r.list}, {"name", r.name}, {"a_ns", r.a_ns}, {"b_ns", r.b_ns}, {"growth", r.growth()}});
+  }
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+// Invalid: --fail-above is no percentage, or there are no times to judge by.
+Result<std::optional<double>> limit_of(const Options& settings) {
+  const std::string& text = settings.text("fail-above");
+  if (text.empty()) return std::optional<double>();
+  const std::optional<double> limit = parse_percentage(text);
+  if (!limit) return Status(Kind::Invalid, "--fail-above " + text + " is no percentage: 5% or 0.5%, say");
+  if (settings.text("times") != "on") return Status(Kind::Invalid, "--fail-above compares times: not with --times off");
+  return limit;
 }
 
 }  // namespace
@@ -195,12 +228,14 @@ TimeChanges compare_times(const model::Trace& a, const model::Trace& b) {
 int diff_command(int argc, char** argv) {
   CommandLine line("gtrace diff",
                    "Compares two traces: calls, loops and arguments, and times. Exit status 0: the same structure, "
-                   "1: not.");
+                   "1: not. With --fail-above: 0, or 6 where something takes longer.");
   const Options& settings = line.options();
   std::string file_a, file_b;
   line.argument("A", file_a, "A trace", CommandLine::Need::Required);
   line.argument("B", file_b, "The trace to compare it with", CommandLine::Need::Required);
   if (const auto status = line.parse(argc, argv)) return *status;
+  const auto limit = limit_of(settings);
+  if (!limit) return fail("gtrace", limit.status());
   Result<OpenedTrace> a = open_trace(file_a);
   if (!a) return fail("gtrace", a.status());
   Result<OpenedTrace> b = open_trace(file_b);
@@ -208,6 +243,8 @@ int diff_command(int argc, char** argv) {
   Sides sides{std::move(*a), std::move(*b), {}, {}};
   sides.structure = compare_structure(sides.a.trace, sides.b.trace);
   if (settings.text("times") == "on") sides.times = compare_times(sides.a.trace, sides.b.trace);
+  sides.limit = *limit;
+  if (sides.limit) sides.regressions = find_regressions(*sides.times, *sides.limit);
   Output out;
   if (settings.flag("json")) {
     out.write(as_json(sides));
@@ -217,7 +254,9 @@ int diff_command(int argc, char** argv) {
     Printer(sides, settings.integer("top").value_or(0), style, out).print();
   }
   const int end = out.finish();
-  return end != ExitOk || sides.structure.empty() ? end : ExitDifferent;
+  if (end != ExitOk) return end;
+  if (sides.limit) return sides.regressions.empty() ? ExitOk : ExitSlower;
+  return sides.structure.empty() ? ExitOk : ExitDifferent;
 }
 
 }  // namespace gt::tracer

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tracer/gtrace/compare/time_change.h"
 #include "traces/model/fold/event.h"
 
 namespace gt::tracer {
@@ -28,16 +29,6 @@ const char* difference_name(Difference::Kind kind);  // "only in A", "trip count
 // Alignment, trip counts, constants.
 std::vector<Difference> compare_structure(const model::Trace& a, const model::Trace& b);
 
-// One thing that both summaries may have.
-struct TimeChange {
-  std::string name;
-  uint64_t a_count = 0, b_count = 0;
-  uint64_t a_value = 0, b_value = 0;  // ns; allocations: bytes
-  double ratio() const { return a_value ? static_cast<double>(b_value) / static_cast<double>(a_value) : 0; }
-};
-struct TimeChanges {
-  std::vector<TimeChange> functions, kernels, transfers, allocations;  // the largest change first
-};
 TimeChanges compare_times(const model::Trace& a, const model::Trace& b);
 
 }  // namespace gt::tracer
