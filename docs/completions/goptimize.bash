@@ -15,8 +15,8 @@ _gt_goptimize() {
       words="run devices"
       ;;
     "goptimize run")
-      options="--profile --platform --measure-seconds --report --stage --reuse --pages --remote --token-file --cert --key --ca --order --only --platform-name --spread --emulate-usm --dedup --sync-errors --force-policy -h --help"
-      valued="--profile --platform --measure-seconds --report --stage --reuse --pages --remote --token-file --cert --key --ca --order --only --platform-name --dedup --force-policy"
+      options="--profile --platform --measure-seconds --report --stage --reuse --pages --remote --token-file --cert --key --ca --order --only --platform-name --spread --emulate-usm --dedup --compress --sync-errors --force-policy -h --help"
+      valued="--profile --platform --measure-seconds --report --stage --reuse --pages --remote --token-file --cert --key --ca --order --only --platform-name --dedup --compress --force-policy"
       words=""
       runs=yes
       ;;

@@ -20,6 +20,7 @@ complete -c goptimize -n '__fish_seen_subcommand_from run' -l platform-name -x -
 complete -c goptimize -n '__fish_seen_subcommand_from run' -l spread -d 'Contexts of several devices of one driver, here or behind one proxy: each has memory of its own, and buffers move between them directly or through pinned memory'
 complete -c goptimize -n '__fish_seen_subcommand_from run' -l emulate-usm -d 'Give devices whose drivers have shared virtual memory unified shared memory (cl_intel_unified_shared_memory), made of it, where they have none'
 complete -c goptimize -n '__fish_seen_subcommand_from run' -l dedup -x -a 'auto always never' -d 'Send large writes over tcp:// and tls:// by name where the proxy has kept the same bytes: where the link is slow enough for that to pay, always (for tests), or never'
+complete -c goptimize -n '__fish_seen_subcommand_from run' -l compress -r -d 'Compress large writes and reads over tcp:// and tls://: auto (the default), where the link is slow enough and the data such that it pays; never; or always, at this level of zstd (1 to 19)'
 complete -c goptimize -n '__fish_seen_subcommand_from run' -l sync-errors -d 'Wait for every remote command, so that the call that made an error returns it: for debugging, slow'
 complete -c goptimize -n '__fish_seen_subcommand_from run' -l force-policy -x -a 'none standard opencl locked hybrid pin' -d 'Use this policy for every site of the profile, gain or not'
 complete -c goptimize -n '__fish_seen_subcommand_from run' -a '(__fish_complete_subcommand --fcs-skip=2)'

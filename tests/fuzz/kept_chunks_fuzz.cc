@@ -18,6 +18,7 @@
 #include "tests/fuzz/seeds.h"
 #include "tests/unit/call_frames.h"
 #include "transport/chunks/chunk_store.h"
+#include "transport/chunks/piece_pack.h"
 #include "transport/executor/executor.h"
 #include "transport/link/local_link.h"
 #include "transport/protocol/chunk_messages.h"

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <random>
 
 #include "tests/random_bytes.h"
@@ -406,7 +407,7 @@ TEST_CASE("reads come packed where they may") {
   for (size_t at = 0; at < Size; at += wire::LargestInline)
     client.write(client.queue, buffer, at, ByteView(content).subspan(at, std::min(wire::LargestInline, Size - at)));
   chunks::PiecePacker packer;
-  for (const uint8_t packing : {0, 1, 19, 255}) {
+  for (const uint8_t packing : std::array<uint8_t, 4>{0, 1, 19, 255}) {
     Bytes memory(Size);
     const auto segment = client.link().expose(memory.data(), memory.size());
     REQUIRE(segment.ok());

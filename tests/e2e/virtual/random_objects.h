@@ -162,8 +162,8 @@ class Objects {
     }
     all_.push_back(std::move(c));
   }
-  uint8_t* allocate(size_t size, cl_uint alignment, cl_svm_mem_flags more = 0) {
-    const cl_svm_mem_flags flags = (chance(2) ? CL_MEM_READ_WRITE : 0) | more;
+  uint8_t* allocate(size_t size, cl_uint alignment, cl_svm_mem_flags kind = 0) {
+    const cl_svm_mem_flags flags = (chance(2) ? CL_MEM_READ_WRITE : 0) | kind;
     void* p = nullptr;
     // Now and then no address is free on both sides; larger blocks lie elsewhere.
     for (size_t more = 0; !p && more < size_t{8} << 20; more = 4 * more + (size_t{256} << 10))
