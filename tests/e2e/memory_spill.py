@@ -98,10 +98,10 @@ def late(pairs, waiting, moved=True, **options):
 
 
 def test_the_same_as_an_independent_log():
-    pairs = 700_000  # 8 bytes a call: more than twice what may wait in memory when there is little
+    pairs = 500_000  # 8 bytes a call: clearly more than may wait in memory when there is little
     _, ours = log(LOOP, "--pairs", str(pairs), *RANDOM, env=FAKE)
     with memory_cgroup(LITTLE_MEMORY) as join:
-        late(pairs, 2 * LITTLE, preexec_fn=join)  # the spool holds more than records
+        late(pairs, LITTLE + (2 << 20), preexec_fn=join)  # the spool holds more than records
     found = facts()
     check(int(found["spilled_bytes"]) > 1 << 20, f"{found['spilled_bytes']} bytes went through the file")
     pathlib.Path("expanded").write_bytes(good(GTRACE, "expand", "--json", "trace.db").out)

@@ -251,8 +251,11 @@ TEST_CASE("what cannot go to a remote device is named") {
   m.shape(api::find_function("clSVMAlloc"), m.site(1),
           {{1, ArgForm::Int, Effect::None, model::NoIndex}}, {1}, 1);
   CHECK(analyze(m).remote.eligible);  // coarse-grained
-  m.shape(api::find_function("clSVMAlloc"), m.site(2),
+  m.shape(api::find_function("clSVMAlloc"), m.site(4),
           {{1, ArgForm::Int, Effect::None, model::NoIndex}}, {1 << 10}, 1);
+  CHECK(analyze(m).remote.eligible);  // fine-grained
+  m.shape(api::find_function("clSVMAlloc"), m.site(2),
+          {{1, ArgForm::Int, Effect::None, model::NoIndex}}, {1 << 10 | 1 << 11}, 1);  // with atomics
   m.shape(api::find_function("clEnqueueNativeKernel"), m.site(3), {}, {}, 1);
   const auto r = analyze(m).remote;
   CHECK_FALSE(r.eligible);

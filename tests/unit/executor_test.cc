@@ -34,7 +34,8 @@ TEST_CASE("device discovery tells of platforms and devices, without what cannot 
   std::map<uint32_t, Bytes> infos;
   for (const wire::InfoValue& info : all.devices[0].infos) infos[info.name] = info.value;
   CHECK(infos[CL_DEVICE_NAME].size() > 1);
-  CHECK(infos[CL_DEVICE_SVM_CAPABILITIES] == Bytes{CL_DEVICE_SVM_COARSE_GRAIN_BUFFER, 0, 0, 0, 0, 0, 0, 0});
+  CHECK(infos[CL_DEVICE_SVM_CAPABILITIES] ==
+        Bytes{CL_DEVICE_SVM_COARSE_GRAIN_BUFFER | CL_DEVICE_SVM_FINE_GRAIN_BUFFER, 0, 0, 0, 0, 0, 0, 0});
   CHECK(infos[CL_DEVICE_HOST_UNIFIED_MEMORY] == Bytes(4, 0));
   CHECK(as_text(infos[CL_DEVICE_EXTENSIONS]).find("cl_khr_byte_addressable_store") != std::string_view::npos);
   CHECK(as_text(infos[CL_DEVICE_EXTENSIONS]).find("external_memory") == std::string_view::npos);
@@ -83,10 +84,10 @@ TEST_CASE("a program is built, its kernels described and launched with arguments
 TEST_CASE("the example of the format document") {
   Client client(real_driver());
   client.survey();
-  const Bytes call = {
-      1, 0x0b, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x38, 0, 0, 0, 0xff, 0xff, 0xff, 0xff,
-      0xff, 0xff, 0xff, 0xff, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0x80, 0, 0, 0, 0,
-      0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0};
+  const Bytes call = {1, 0x0b, 0,    1, 0, 0, 0,    1,    0,    0,    0,    0,    0,    0,    0, 0, 0,    0, 0, 0, 0,
+                      0, 0,    0x38, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 0, 0,    0, 0, 0, 0,
+                      0, 1,    0,    0, 0, 0, 0,    0,    0,    1,    0,    0,    0,    0,    0, 0, 0x80, 0, 0, 0, 0,
+                      0, 0,    0,    0, 0, 0, 0,    0,    0,    0,    0,    0,    1,    0,    0, 0, 0,    0, 0, 0};
   const ByteView parts[] = {call};
   REQUIRE(client.link().send(parts).ok());
   const Bytes outputs = client.wait_for(client.replies, 1);

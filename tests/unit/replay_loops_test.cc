@@ -94,7 +94,7 @@ struct Loop {
   }
   void make(size_t at, const PlainStep& step) {
     REQUIRE(rounds.read(at));
-    take_numbers(step, rounds.row(at));
+    take_numbers(step);
   }
 };
 

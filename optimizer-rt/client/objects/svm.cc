@@ -147,7 +147,9 @@ std::shared_ptr<SvmBlock> make_reserved(SubContext& sub_context, size_t wanted, 
   std::shared_ptr<SvmBlock> found;
   for (int i = 0; i < Tries && !found; ++i) {
     const wire::ObjectId name = sub_context.session.new_id();
-    const uint64_t native = give(name, bytes + page);
+    // Small blocks lie beside each other, where something of the program's may lie: larger ones lie elsewhere.
+    const uint64_t more = i < 2 ? 0 : uint64_t{64 << 10} << i;
+    const uint64_t native = give(name, bytes + page + more);
     if (native == 0) break;
     const uint64_t base = (native + page - 1) / page * page;
     std::unique_ptr<KeptInStep> pages = keep ? keep(name, native, base, bytes) : nullptr;

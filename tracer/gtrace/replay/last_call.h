@@ -15,6 +15,9 @@ struct LastCall {
 
   void note(model::ThreadId of, model::FnId function, uint64_t call) {
     thread.store(of, std::memory_order_relaxed);
+    note(function, call);
+  }
+  void note(model::FnId function, uint64_t call) {  // of the same thread
     fn.store(function, std::memory_order_relaxed);
     number.store(call, std::memory_order_relaxed);
   }

@@ -102,7 +102,8 @@ bool PlainCalls::find_all(const model::Rounds& rounds, uint64_t changes, std::ve
     const model::Node& node = rounds.node(i);
     PlainCall* const call = find(node.shape, rounds.row(i), changes);
     if (!call || !varies_in_numbers(node, *call)) return false;
-    steps.push_back({call, rounds.varies(i), {}});
+    steps.push_back({call, call->call.get(), rounds.row(i).data(), call->answer, call->fn, call->waits,
+                     rounds.varies(i), {}});
   }
   // Two calls of the loop may have their arguments in one place.
   std::unordered_map<const PlainCall*, size_t> users;

@@ -39,16 +39,20 @@ struct PlainCall {
   uint64_t changes = 0;  // of names, when it was made
   uint64_t kernel = 0;   // of a launch, or an argument of one
   model::ShapeId shape = 0;
-  model::ThreadId thread = 0;
   model::FnId fn = 0;
   bool waits = false;    // until what was enqueued is done
 };
 
-// One of a loop's calls.
+// One of a loop's calls: what is needed each time stands together. Valid as long as its Rounds and what is kept.
 struct PlainStep {
   PlainCall* kept = nullptr;
+  api::PreparedCall* call = nullptr;
+  const int64_t* row = nullptr;  // its values in this round
+  int32_t answer = 0;
+  model::FnId fn = 0;
+  bool waits = false;  // until what was enqueued is done
   bool reads = false;  // some of its values vary
-  std::vector<PlainCall::Number> moving;  // those that are not what they were in the last round
+  std::vector<PlainCall::Number> moving;  // those that are not what they were a round ago
 };
 
 class PlainCalls {
@@ -93,8 +97,8 @@ inline void take_number(PlainCall& call, const PlainCall::Number& n, int64_t val
   }
 }
 
-inline void take_numbers(const PlainStep& step, std::span<const int64_t> values) {
-  for (const PlainCall::Number& n : step.moving) take_number(*step.kept, n, values[n.value]);
+inline void take_numbers(const PlainStep& step) {
+  for (const PlainCall::Number& n : step.moving) take_number(*step.kept, n, step.row[n.value]);
 }
 
 }  // namespace gt::tracer

@@ -14,7 +14,6 @@ void Replayer::keep_plain(const model::Shape& shape, const ShapePlan& plan, std:
   kept.call = api::PreparedCall::prepare(static_cast<FnId>(shape.fn), encoder_.inputs(), function, this);
   if (!kept.call || made_.size() != 1) return plain_.give_up(shape_);
   kept.shape = shape_;
-  kept.thread = shape.thread;
   kept.fn = shape.fn;
   kept.waits = plan.fn->attributes.waits;
   kept.function = function;
@@ -47,18 +46,22 @@ Status Replayer::call_rounds(model::Rounds& rounds, uint64_t number, LastCall* l
   if (world_.times_calls || world_.late_reads.any()) return {};
   if (!plain_.find_all(rounds, world_.objects.changes(), round_)) return {};
   const uint64_t wanted = rounds.left();
+  LastCall none;
+  LastCall& noted = last ? *last : none;
+  noted.note(world_.trace.shapes[round_.front().kept->shape].thread, round_.front().fn, number);
   for (; rounds.left() > 0; rounds.end_round()) {
-    for (size_t at = 0; at < round_.size(); ++at, ++number) {
-      const PlainStep& step = round_[at];
+    size_t at = 0;
+    for (const PlainStep& step : round_) {
       if (step.reads && !rounds.read(at)) return {};
-      take_numbers(step, rounds.row(at));
-      if (last) last->note(step.kept->thread, step.kept->fn, number);
-      if (step.kept->waits) world_.mapped.program_waited();
-      const int32_t answer = step.kept->call->make();
-      if (answer != step.kept->answer) {
+      take_numbers(step);
+      noted.note(step.fn, number);
+      if (step.waits) world_.mapped.program_waited();
+      const int32_t answer = step.call->make();
+      if (answer != step.answer) {
         note_rounds(wanted - rounds.left(), at);
         return leave_rounds(rounds, at, answer, number);
       }
+      ++at, ++number;
     }
   }
   note_rounds(wanted, 0);
