@@ -486,15 +486,16 @@ World make_shared_world(cl_device_id device) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bool plain = argc == 4 && !std::strcmp(argv[3], "plain");
-  if (argc != 3 && !plain) {
-    std::fprintf(stderr, "Usage: random_commands FIRST_SEED COUNT [plain]\n");
+  const bool plain = argc == 4 && !std::strcmp(argv[3], "plain"), coarse = argc == 4 && !std::strcmp(argv[3], "coarse");
+  if (argc != 3 && !plain && !coarse) {
+    std::fprintf(stderr, "Usage: random_commands FIRST_SEED COUNT [plain|coarse]\n");
     return 2;
   }
   const uint64_t first = std::strtoull(argv[1], nullptr, 10), n = std::strtoull(argv[2], nullptr, 10);
   std::vector<cl_device_id> devices = find_devices();
   std::vector<World> shared;
   for (cl_device_id d : devices) shared.push_back(make_shared_world(d));
+  if (coarse) std::ranges::for_each(shared, [](World& w) { w.fine = false; });
   std::vector<World> worlds{make_world(devices)};
   std::rotate(devices.begin(), devices.begin() + 1, devices.end());
   worlds.push_back(make_world(devices));
