@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-from two_hosts import Network, proxy
+from hosts import Network, proxy
 
 KINDS = "floats,weights,text,random,zeros"
 

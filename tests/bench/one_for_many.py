@@ -19,14 +19,7 @@ import subprocess
 import sys
 import tempfile
 
-
-def ip(*arguments):
-    subprocess.run(["ip", *arguments], check=True)
-
-
-def limit(namespace, device, rate):
-    subprocess.run(["tc", "-n", namespace, "qdisc", "replace", "dev", device, "root", "tbf", "rate", rate, "burst",
-                    "256kb", "latency", "100ms"], check=True)
+from hosts import environment, ip, limit, on, serving
 
 
 @contextlib.contextmanager
@@ -38,7 +31,7 @@ def switch(hosts, rate):
         for name in [*names, middle]:
             ip("netns", "add", name)
             ip("-n", name, "link", "set", "lo", "up")
-        subprocess.run(["ip", "netns", "exec", middle, "sh", "-c", "echo 1 > /proc/sys/net/ipv4/ip_forward"], check=True)
+        subprocess.run([*on(middle), "sh", "-c", "echo 1 > /proc/sys/net/ipv4/ip_forward"], check=True)
         for i, name in enumerate(names):
             ip("link", "add", f"port{i}", "netns", middle, "type", "veth", "peer", "name", "cable0", "netns", name)
             ip("-n", middle, "address", "add", f"10.213.{i}.1/24", "dev", f"port{i}")
@@ -54,35 +47,11 @@ def switch(hosts, rate):
             subprocess.run(["ip", "netns", "delete", name], check=False)
 
 
-@contextlib.contextmanager
-def proxy(build, name, address, folder, token):
-    env = dict(os.environ, GTRACE_TOKEN_FILE=token, POCL_DEVICES="pthread")
-    for what in ("CONFIG_HOME", "CACHE_HOME", "RUNTIME_DIR"):
-        env[f"XDG_{what}"] = f"{folder}/{name}/{what.lower()}"
-        os.makedirs(env[f"XDG_{what}"], mode=0o700, exist_ok=True)
-    command = ["ip", "netns", "exec", name, build / "bin/gproxy", "serve", "--listen", f"tcp://{address}:0", "--insecure"]
-    log = pathlib.Path(folder, name, "log")
-    with open(log, "w") as to:
-        process = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=to, text=True)
-    try:
-        lines = iter(process.stdout.readline, "")
-        url = next((m[0] for m in (re.search(r"tcp://[\d.]+:\d+", line) for line in lines if "use it:" in line) if m), None)
-        if not url:
-            sys.exit(f"no proxy: {log.read_text()}")
-        yield url
-    finally:
-        process.terminate()
-        process.wait()
-
-
 def seconds(build, program, client, urls, folder, token, mib):
-    env = dict(os.environ, GTRACE_TOKEN_FILE=token)
-    for what in ("CONFIG_HOME", "CACHE_HOME", "RUNTIME_DIR"):
-        env[f"XDG_{what}"] = f"{folder}/client/{what.lower()}"
-        os.makedirs(env[f"XDG_{what}"], mode=0o700, exist_ok=True)
+    env = environment(f"{folder}/client", GTRACE_TOKEN_FILE=token)
     report = f"{folder}/report.json"
     # The first round makes connections and builds.
-    command = ["ip", "netns", "exec", client, build / "bin/goptimize", "run", "--remote", ",".join(urls), "--only", "remote",
+    command = [*on(client), build / "bin/goptimize", "run", "--remote", ",".join(urls), "--only", "remote",
                "--dedup", "never", "--report", report, "--", program, str(mib), "2"]
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=900)
     if done.returncode or "NO" in done.stdout or "error" in done.stdout:
@@ -113,7 +82,8 @@ def main():
                     token = f"{folder}/token"
                     pathlib.Path(token).write_text("0123456789abcdef" * 4 + "\n")
                     os.chmod(token, 0o600)
-                    urls = [stack.enter_context(proxy(build, *host, folder, token)) for host in hosts[1:]]
+                    urls = [stack.enter_context(serving(build, on(name), address, f"{folder}/{name}", GTRACE_TOKEN_FILE=token,
+                                                        POCL_DEVICES="pthread"))[0] for name, address in hosts[1:]]
                     taken[build].append(seconds(build, builds[0] / "tests/one_for_many", hosts[0][0], urls, folder, token,
                                                 options.mib))
         for build, values in taken.items():
