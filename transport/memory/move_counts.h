@@ -10,6 +10,10 @@ namespace gt::memory {
 struct MoveCounts {
   struct Way {
     std::atomic<uint64_t> moves{0}, bytes{0};
+    void add(uint64_t moved_bytes) {
+      ++moves;
+      bytes += moved_bytes;
+    }
   };
   Way here;     // between drivers of this process
   Way device;   // of these: from device to device, not through the host's memory

@@ -29,6 +29,11 @@ void Residency::add_writer(const Ref<_cl_event>& event) {
   writers.push_back(event);
 }
 
+void Residency::look_at(size_t place) {
+  const Ref<_cl_event>& move = ready[place];
+  if (move && move->ended() && move->status.load() == CL_COMPLETE) has_arrived(place);
+}
+
 void Residency::written_at(size_t place) {
   for (size_t i = 0; i < valid.size(); ++i) {
     passed_on[i] = 0;

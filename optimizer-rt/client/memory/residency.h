@@ -23,7 +23,8 @@ struct Residency {
         arrivals(sub_contexts),
         passed_on(sub_contexts),
         peer_mapped(sub_contexts) {}
-  // The move there has ended.
+  // If the move there has ended well, nobody needs to know of it any more.
+  void look_at(size_t place);
   void has_arrived(size_t place) {
     ready[place] = {};
     arrivals[place] = {};

@@ -7,10 +7,7 @@
 namespace gt::virt {
 
 inline void count_move(memory::MoveCounts::Way memory::MoveCounts::*way, uint64_t bytes) {
-  if (const Optimizer* const us = optimizer()) {
-    ++(us->moves->*way).moves;
-    (us->moves->*way).bytes += bytes;
-  }
+  if (const Optimizer* const us = optimizer()) (us->moves->*way).add(bytes);
 }
 
 }  // namespace gt::virt

@@ -43,10 +43,7 @@ struct Migration : std::enable_shared_from_this<Migration> {
     const cl_int code = move_here();
     ready->complete(code == CL_SUCCESS ? CL_COMPLETE : code, 0, 0);
   }
-  void count(memory::MoveCounts::Way& taken) const {
-    ++taken.moves;
-    taken.bytes += bytes();
-  }
+  void count(memory::MoveCounts::Way& taken) const { taken.add(bytes()); }
 };
 
 // How contents get from one sub-context to another.
@@ -78,14 +75,15 @@ size_t best_source(const _cl_mem& root, const SubContext& to) {
   return best;
 }
 
-// An origin is looked for where the source's own move may still fail.
+// An origin is looked for where the source's own move may still fail; there may be none but the source.
 PassingSource passing_source(const _cl_mem& root, size_t source, const SubContext& to) {
   const Residency& r = root.residency;
   const auto& places = root.context->sub_contexts;
-  PassingSource out{places[source].get(), r.arrivals[source], places[source].get()};
+  PassingSource out{places[source].get(), r.arrivals[source], places[source].get(), r.ready[source]};
   for (size_t i = 0; i < r.valid.size() && !are_there(r, source); ++i) {
     if (i == to.index || !are_there(r, i)) continue;
     out.origin = places[i].get();
+    out.origin_ready = {};
     break;
   }
   return out;
@@ -138,11 +136,9 @@ void pass(_cl_mem& root, size_t source, SubContext& to, std::vector<Ref<_cl_even
 
 void migrate(_cl_mem& root, SubContext& to) {
   Residency& r = root.residency;
-  if (r.ready[to.index] && r.ready[to.index]->ended()) {
-    const bool good = r.ready[to.index]->status.load() == CL_COMPLETE;
-    if (good) r.has_arrived(to.index);
-  }
+  r.look_at(to.index);
   if (r.valid[to.index]) return;
+  for (size_t i = 0; i < r.valid.size(); ++i) r.look_at(i);
   const size_t source = best_source(root, to);
   r.valid[to.index] = true;
   if (source == r.valid.size()) return;  // nobody has written it

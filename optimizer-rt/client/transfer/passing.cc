@@ -30,11 +30,6 @@ std::shared_ptr<const Arrival> arrival_of(const _cl_mem& root, uint64_t parts) {
   return arrival;
 }
 
-void count(memory::MoveCounts::Way& taken, uint64_t bytes) {
-  ++taken.moves;
-  taken.bytes += bytes;
-}
-
 }  // namespace
 
 // Two proxies have no chain.
@@ -135,7 +130,7 @@ void Passing::passed(uint64_t part, uint32_t peer, cl_int status, Fault fault) {
   }
   if (status == CL_COMPLETE && !arrival_->parts.empty()) arrival_->parts[part]->complete(status, 0, 0);
   if (whole) {
-    count(migration_counts().direct, parts_.bytes());
+    migration_counts().direct.add(parts_.bytes());
     return complete(CL_COMPLETE);
   }
   if (!over) return next(peer);
@@ -144,7 +139,12 @@ void Passing::passed(uint64_t part, uint32_t peer, cl_int status, Fault fault) {
 }
 
 void Passing::relay() {
-  count(migration_counts().relayed, parts_.bytes());
+  migration_counts().relayed.add(parts_.bytes());
+  if (!source_.origin_ready) return read();
+  after_all({source_.origin_ready}, [self = shared_from_this()](cl_int) { self->read(); });
+}
+
+void Passing::read() {
   guard([this] {
     SubContext& from = *source_.origin;
     bytes_.resize(copy::packed_bytes(layout_));

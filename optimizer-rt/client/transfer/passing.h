@@ -21,7 +21,8 @@ namespace gt::virt {
 struct PassingSource {
   SubContext* place = nullptr;
   std::shared_ptr<const Arrival> arrival;  // there, if they are on their way to it themselves
-  SubContext* origin = nullptr;            // that has them; may be `place`
+  SubContext* origin = nullptr;            // that has them, or will when origin_ready has ended; may be `place`
+  Ref<_cl_event> origin_ready;             // none: it has them
 };
 
 class Passing : public std::enable_shared_from_this<Passing> {
@@ -46,6 +47,7 @@ class Passing : public std::enable_shared_from_this<Passing> {
   template <class Message>
   Message half(uint64_t part, uint32_t peer) const;
   void relay();
+  void read();
   void write(cl_int status);
   void complete(cl_int status);
   void guard(const std::function<void()>& step);
