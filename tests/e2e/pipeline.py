@@ -26,10 +26,14 @@ def example():
 def test_the_example():
     check(len(re.findall(r"^\s+gtrace diff --fail-above 20%|&& gtrace diff|gtrace diff --fail-above 20% b", PAGE, re.M)) >= 2,
           "the page's workflow has the same command")
-    record("baseline.db", 2000)
     program(20)
-    # What happens once, a build, may take longer on a busy machine: not each time.
-    check(0 in (example().code for _ in range(4)), "a program that does less")
+
+    def within():
+        record("baseline.db", 2000)
+        return example().code == 0
+
+    # What happens once, a build, may take longer on a busy machine, or have been quick in the baseline: not each time.
+    check(any(within() for _ in range(12)), "a program that does less")
     program(20000)
     outcome = example()
     same(outcome.code, 6, "a program that does ten times as much")

@@ -207,6 +207,9 @@ TEST_CASE("queries name the handles in their answers") {
 TEST_CASE("property lists with lists inside") {
   const cl_device_partition_property list[] = {CL_DEVICE_PARTITION_BY_COUNTS, 3, 1, 0, 0};
   CHECK(property_words(list) == 4);
+  // Nothing is read behind the end of the counts.
+  const cl_device_partition_property bare[] = {CL_DEVICE_PARTITION_BY_COUNTS, 3, 1, 0};
+  CHECK(property_words(bare, [&](const auto* word) { return word < std::end(bare); }) == 4);
   const cl_context_properties context[] = {CL_CONTEXT_PLATFORM, 0x1234, 0};
   VectorWriter w;
   encode_inputs<FnId::clCreateContext>(w, context, cl_uint{0},

@@ -48,8 +48,12 @@ class PropertyWalk {
   ObjectKind kind() const { return key_ ? key_->kind : ObjectKind::Unknown; }
   // Is the next word a key, or the 0 that ends the list?
   bool at_key() const { return state_ == State::Key; }
+  // Is no word left, although no 0 was seen at the place of a key? There is but one way to part a device, so the list
+  // of counts ends all: drivers read nothing behind its end mark, and programs (SYCL's runtime) write nothing there.
+  bool ended() const { return at_key() && key_ && key_->key == CountsKey; }
 
  private:
+  static constexpr uint64_t CountsKey = 0x1087;  // CL_DEVICE_PARTITION_BY_COUNTS
   enum class State : uint8_t { Key, Value, List } state_ = State::Key;
   const PropertyKey* key_ = nullptr;
 };
@@ -60,7 +64,9 @@ constexpr size_t MaxPropertyWords = 4096;
 template <class T, class Readable>
 size_t property_words(const T* list, Readable readable) noexcept {
   PropertyWalk walk;
-  for (size_t n = 0; n < MaxPropertyWords && readable(list + n); ++n) {
+  for (size_t n = 0; n < MaxPropertyWords; ++n) {
+    if (walk.ended()) return n;
+    if (!readable(list + n)) break;
     if (walk.at_key() && list[n] == 0) return n;
     walk.is_object(static_cast<uint64_t>(list[n]));
   }

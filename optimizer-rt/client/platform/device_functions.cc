@@ -10,6 +10,7 @@
 #include "optimizer-rt/client/platform/device.h"
 #include "optimizer-rt/client/platform/native_device.h"
 #include "optimizer-rt/client/platform/platform.h"
+#include "traces/api/properties.h"
 #include "traces/base/clock.h"
 
 namespace gt::virt::fn {
@@ -69,23 +70,10 @@ cl_int clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t room, vo
   return answer.bytes(device->info(name));
 }
 
-// The list of counts ends all: there is but one way to part a device. SYCL's runtime (Unified Runtime of 2026.2)
-// leaves out the 0 behind it, and drivers do not look for it.
-static std::vector<cl_device_partition_property> with_its_end(const cl_device_partition_property* properties) {
-  if (properties[0] != CL_DEVICE_PARTITION_BY_COUNTS) return {};
-  size_t words = 1;
-  while (properties[words] != CL_DEVICE_PARTITION_BY_COUNTS_LIST_END) ++words;
-  std::vector<cl_device_partition_property> list(properties, properties + words + 1);
-  list.push_back(0);
-  return list;
-}
-
 cl_int clCreateSubDevices(cl_device_id in, const cl_device_partition_property* properties, cl_uint n,
                           cl_device_id* out, cl_uint* count) {
   check(in);
   require(properties && properties[0] != 0 && (out || count) && (n == 0) == (out == nullptr), CL_INVALID_VALUE);
-  const std::vector<cl_device_partition_property> ended = with_its_end(properties);
-  if (!ended.empty()) properties = ended.data();
   Session& session = in->session;
   const ObjectId first = session.new_id(std::max<cl_uint>(n, 1));
   std::vector<cl_device_id> room(n);
@@ -96,13 +84,15 @@ cl_int clCreateSubDevices(cl_device_id in, const cl_device_partition_property* p
   require(answer.code == CL_SUCCESS, answer.code);
   const auto total = static_cast<cl_uint>(answer.number(4));
   if (count) *count = total;
-  size_t words = 1;  // the property list with its final 0
-  while (properties[words - 1] != 0) ++words;
+  const size_t words = api::property_words(properties);
+  require(words < api::MaxPropertyWords, CL_INVALID_VALUE);
+  std::vector<cl_device_partition_property> partition(properties, properties + words);
+  partition.push_back(0);
   for (cl_uint i = 0; i < std::min(n, total); ++i) {
     Ref<_cl_device_id> sub = make<_cl_device_id>(session, first + i, in->native_platform);
     sub->parent = Ref<_cl_device_id>(in);
-    const auto* bytes = reinterpret_cast<const uint8_t*>(properties);
-    sub->partition.assign(bytes, bytes + words * sizeof *properties);
+    const auto* bytes = reinterpret_cast<const uint8_t*>(partition.data());
+    sub->partition.assign(bytes, bytes + partition.size() * sizeof partition[0]);
     wire::Surveyed surveyed = session.discover(sub->name);
     for (wire::SurveyedDevice& told : surveyed.devices) {
       if (_cl_platform_id* const platform = connected_platform()) platform->forms.settle(told.infos);
