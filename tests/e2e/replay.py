@@ -48,6 +48,14 @@ def test_random_programs():
     everything_compared(replayed("trace.db"), 100)
 
 
+def test_a_driver_that_reads_late():
+    """What a migration was given is there until it has run."""
+    recorded(tests_dir / "random_commands", 1, 12, "plain")
+    lazy = {"OCL_ICD_VENDORS": str(tests_dir / "lazy_driver")}
+    outcome = good(GTRACE, "replay", "--json", "trace.db", env=lazy)
+    everything_compared(outcome.json, 100)
+
+
 def test_images():
     recorded(tests_dir / "images")
     everything_compared(replayed("trace.db"), 500)

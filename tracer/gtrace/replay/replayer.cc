@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "tracer/gtrace/replay/program_binaries.h"
 #include "traces/api/print.h"
@@ -130,11 +131,17 @@ Status Replayer::make(const model::Shape& shape, const ShapePlan& plan, std::spa
   return world_.hook->after(launch);
 }
 
-// The call that is encoded.
+// The call that is encoded. NVIDIA's driver (580.159) reads the list of a migration when the command runs, not at the
+// call: the lists of the last ones stay.
 api::Invoked Replayer::invoke(uint16_t fn, AnyFunction function) {
   outputs_.view().clear();
   context_.arena.clear();
-  return api::invoke(static_cast<FnId>(fn), encoder_.inputs(), function, context_, outputs_);
+  const api::Invoked invoked = api::invoke(static_cast<FnId>(fn), encoder_.inputs(), function, context_, outputs_);
+  if (static_cast<FnId>(fn) == FnId::clEnqueueMigrateMemObjects) {
+    migrated_.push_back(std::exchange(context_.arena, api::Arena()));
+    if (migrated_.size() > MostMigrations) migrated_.pop_front();
+  }
+  return invoked;
 }
 
 Status Replayer::call_driver(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,

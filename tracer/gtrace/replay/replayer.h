@@ -9,6 +9,7 @@
 #pragma once
 
 #include <chrono>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -157,7 +158,9 @@ class Replayer : api::ObjectMap {
     bool operator==(const LaunchedLast&) const = default;
   } launched_;
   std::vector<ShapeTime> times_;  // of what this thread made
+  static constexpr size_t MostMigrations = 4096;  // that wait at once
   api::InvokeContext context_;
+  std::deque<api::Arena> migrated_;
   api::VectorWriter outputs_;
   std::vector<api::DecodedArg> made_;
   ReplayedData data_;
