@@ -140,7 +140,7 @@ void ShmWatch::plug_in_again(short handover_events) {
 
 // Shows that we live, and judges whether the peer does. A client always does: its program waits for what the server has
 // taken and does not answer. A server only while the client has something to do: who is stopped for a while keeps its
-// session. Nor does anybody when this thread itself did not run: what stopped its process may have stopped the peer, too.
+// session. Nor does anybody when this thread itself did not run: what stopped its process may have stopped the peer.
 void ShmWatch::beat() {
   const uint64_t now = monotonic_ns(), theirs = theirs_.beat.load(std::memory_order_relaxed);
   ours_.beat.fetch_add(1, std::memory_order_relaxed);
