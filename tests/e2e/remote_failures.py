@@ -78,6 +78,7 @@ class Program:
         same(out.splitlines(), [f"lost {NOT_AVAILABLE}", "available 0", "here 0"],
              f"{self.where}: exit status {self.process.returncode}, {err}")
         same(self.process.returncode, 0, f"{self.where}: exit status, {err}")
+        check(re.search(r"gtrace: \S+ is lost \(.+\): its devices are not available any more", err), f"{self.where}: {err}")
         check(took < within, f"{self.where}: {took:.1f} s")
         return took
 

@@ -24,6 +24,12 @@ void print(ByteView text) {
   }
 }
 
+// Programs give an error's number, if anything; nobody would know that a network or another process is the reason.
+void say_lost(const std::string& url, const Status& why) {
+  const std::string line = "gtrace: " + url + " is lost (" + why.text() + "): its devices are not available any more\n";
+  (void)!::write(STDERR_FILENO, line.data(), line.size());
+}
+
 }  // namespace
 
 Session::Session(Connection connection)
@@ -128,6 +134,7 @@ bool Session::finish_all(std::function<void()> over) {
 
 void Session::leave() {
   if (in_process()) return;
+  leaves_ = true;
   try {
     send(wire::Leave{});
   } catch (const Failure&) {  // it is gone
@@ -398,7 +405,10 @@ void Session::take_data(const wire::Data& data) {
   take(data.bytes);
 }
 
-void Session::on_closed(const Status&) { lose(); }
+void Session::on_closed(const Status& why) {
+  if (!leaves_ && !forgotten_ && !in_process()) say_lost(url_, why);
+  lose();
+}
 
 void Session::lose() {
   if (!alive_.exchange(false)) return;

@@ -179,7 +179,7 @@ class Session final : public wire::LinkHandler {
   RegisteredMemory registered_memory_;
   BounceBuffer bounce_buffer_;
   bool shares_memory_ = false;
-  std::atomic<bool> alive_{true}, forgotten_{false};
+  std::atomic<bool> alive_{true}, forgotten_{false}, leaves_{false};
   std::atomic<ObjectId> next_id_{1};
   wire::FragmentNumbers fragments_{0};
   wire::Assembler assembler_{LargestMessage};  // only touched by on_frame(), which is called by one at a time

@@ -6,7 +6,7 @@
  * threads  two threads; the second needs what the first makes, and the first waits for the second's user event
  * loop     N launches of a kernel that does nothing
  * picture  a kernel with images, a sampler and a pointer into shared virtual memory
- * blank    a buffer that is read and mapped before anybody has written it
+ * blank    a buffer that is read and mapped before anybody has written it, and shared virtual memory
  * gated    a write and a launch that wait for a user event, which is set later
  * refused  contexts of devices that are not there: some drivers give a handle all the same
  * includes a kernel whose source is in files, found by a relative -I; and the question for the program's binary
@@ -151,8 +151,28 @@ static int picture(void) {
   return clEnqueueReadImage(queue, to, CL_TRUE, origin, region, 0, 0, b, 0, NULL, NULL) == CL_SUCCESS ? 0 : 1;
 }
 
+enum { Bytes = 4096 };
+
+static int blank_block(int value) {
+  const int before = (int)getpid() + value;
+  void* filled = clSVMAlloc(context, CL_MEM_READ_WRITE, Bytes, 0);
+  if (!filled) return 4;
+  clEnqueueSVMMemFill(queue, filled, &before, sizeof before, Bytes, 0, NULL, NULL);
+  clFinish(queue);
+  clSVMFree(context, filled);
+  unsigned char* block = clSVMAlloc(context, CL_MEM_READ_WRITE, Bytes, 0);
+  clEnqueueSVMMap(queue, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, block, Bytes, 0, NULL, NULL);
+  memset(block, value, Bytes);
+  clEnqueueSVMUnmap(queue, block, 0, NULL, NULL);
+  clEnqueueSVMMap(queue, CL_TRUE, CL_MAP_READ, block, Bytes, 0, NULL, NULL);
+  const int wrong = block[Bytes - 1] != value;
+  clEnqueueSVMUnmap(queue, block, 0, NULL, NULL);
+  clFinish(queue);
+  clSVMFree(context, block);
+  return wrong;
+}
+
 static int blank(void) {
-  enum { Bytes = 4096 };
   unsigned char a[Bytes];
   for (int i = 0; i < 4; ++i) {
     cl_mem filled = clCreateBuffer(context, CL_MEM_READ_WRITE, Bytes, NULL, NULL);
@@ -167,6 +187,8 @@ static int blank(void) {
     clEnqueueUnmapMemObject(queue, buffer, p, 0, NULL, NULL);
     clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, Bytes, a, 0, NULL, NULL);
     clReleaseMemObject(buffer);
+    const int wrong = blank_block(i);
+    if (wrong) return wrong;
   }
   return a[9] == 3 ? 0 : 1;
 }

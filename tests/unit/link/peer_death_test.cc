@@ -68,6 +68,28 @@ TEST_CASE("a server that is stopped is given up, whatever it has taken") {
   }
 }
 
+TEST_CASE("what stops both sides at once, for however long, ends nothing") {
+  const uint32_t stopped_ms = 2 * patient(impatient()).grace_ms;
+  for (const char* scheme : {"shm", "tcp"}) {
+    DOCTEST_SUBCASE(scheme) {
+      Client c(scheme);
+      const pid_t us = ::getpid(), child = ::fork();
+      if (child == 0) {
+        c.peer.kill(SIGSTOP);
+        ::kill(us, SIGSTOP);
+        ::usleep(stopped_ms * 1000);
+        c.peer.kill(SIGCONT);
+        ::kill(us, SIGCONT);
+        ::_exit(0);
+      }
+      REQUIRE(::waitpid(child, nullptr, 0) == child);
+      CHECK_FALSE(c.log.wait_closed(1));
+      REQUIRE(say(*c.link, "still here").ok());
+      CHECK(c.log.wait_frames(2));
+    }
+  }
+}
+
 TEST_CASE("in the child of a fork the link is closed; the parent's goes on") {
   for (const char* scheme : {"shm", "tcp"}) {
     DOCTEST_SUBCASE(scheme) {

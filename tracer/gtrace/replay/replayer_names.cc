@@ -149,8 +149,8 @@ void Replayer::name_output(const model::Shape& shape, const Arg& arg, std::span<
   world_.objects.set(arg.cls, values[0], made.value);
   // Without data of the program's, and no part of another one.
   const bool empty = content_ < 0 && !moved_.at && api::attributes(shape.fn).creates == kind && world_.contents;
-  if (empty && is_memory_object(kind) && !names_memory_object(shape, plan_of(shape_)))
-    world_.untouched.made(made.value);
+  const bool may_be_mapped = is_memory_object(kind) || shape.fn == static_cast<uint16_t>(FnId::clSVMAlloc);
+  if (empty && may_be_mapped && !names_memory_object(shape, plan_of(shape_))) world_.untouched.made(made.value);
   if (shape.fn == static_cast<uint16_t>(FnId::clCreateUserEvent)) world_.gates.made(made.value);
   if (kind == ObjectKind::Svm && arg.effect == Effect::Def) world_.mapped.set_block(made.value, made.length);
   if (kind == ObjectKind::Queue && arg.effect == Effect::Def) world_.queues.hold(made.value);

@@ -19,23 +19,41 @@ bool Replayer::names_memory_object(const model::Shape& shape, const ShapePlan& p
   return false;
 }
 
-// All calls but those that only look, or hold, may write what they name, now or (arguments of kernels) later.
+// All calls but those that only look, or hold, may write what they name, now or (arguments of kernels) later. Of blocks
+// even those: what is read may go into them, and a map ends with the program's data.
 void Replayer::note_touched(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
   const api::Attributes& a = plan.fn->attributes;
-  const bool looks = plan.reads || a.direction == api::DirectionRule::Map || a.releases != ObjectKind::Unknown ||
-                     a.retains != ObjectKind::Unknown || std::string_view(plan.fn->name).starts_with("clGet");
-  if (looks) return;
+  const bool asks = a.direction == api::DirectionRule::Map || std::string_view(plan.fn->name).starts_with("clGet");
+  const bool looks = asks || plan.reads || a.releases != ObjectKind::Unknown || a.retains != ObjectKind::Unknown;
+  if (asks) return;
   for (size_t i = plan.input_at.front(); i < plan.input_at.back(); ++i) {
     const Arg& arg = shape.args[i];
-    if (arg.form == ArgForm::Object && is_memory_object(world_.trace.classes[arg.cls].kind))
+    if (!looks && arg.form == ArgForm::Object && is_memory_object(world_.trace.classes[arg.cls].kind))
       world_.untouched.touch(encoder_.handle(arg.cls, values[plan.value_at[i]]));
+    if (is_block(arg)) world_.untouched.touch(world_.objects.find(arg.cls, values[plan.value_at[i]]));
   }
+}
+
+bool Replayer::is_block(const Arg& arg) const {
+  const bool named = arg.form == ArgForm::Object || arg.form == ArgForm::Memory;
+  return named && world_.trace.classes[arg.cls].kind == ObjectKind::Svm;
+}
+
+// Is what is mapped shared virtual memory that nobody has written?
+bool Replayer::maps_undefined(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) const {
+  for (size_t i = plan.input_at.front(); i < plan.input_at.back(); ++i) {
+    if (is_block(shape.args[i]))
+      return world_.untouched.has(world_.objects.find(shape.args[i].cls, values[plan.value_at[i]]));
+  }
+  return false;
 }
 
 // Has nobody written what the call brings?
 bool Replayer::is_undefined(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) const {
-  return world_.untouched.any() && (world_.untouched.has(first_of(ObjectKind::Buffer, shape, plan, values)) ||
-                                    world_.untouched.has(first_of(ObjectKind::Image, shape, plan, values)));
+  if (!world_.untouched.any()) return false;
+  if (plan.fn->attributes.direction == api::DirectionRule::Map && maps_undefined(shape, plan, values)) return true;
+  return world_.untouched.has(first_of(ObjectKind::Buffer, shape, plan, values)) ||
+         world_.untouched.has(first_of(ObjectKind::Image, shape, plan, values));
 }
 
 // The queue, if its commands run one after the other; else 0.

@@ -1,5 +1,5 @@
-// Buffers and images that nothing has written or used since they were made: what a map or a read finds there is
-// nobody's.
+// Buffers, images and blocks of shared virtual memory that nothing has written or used since they were made: what a map
+// or a read finds there is nobody's.
 // Thread safety: any thread; a lock each time there are any.
 #pragma once
 
@@ -18,6 +18,7 @@ inline bool is_memory_object(model::ObjectKind kind) {
 
 class Untouched {
  public:
+  // By its handle, or a block's address.
   void made(uint64_t object) {
     const MutexLock lock(mutex_);
     objects_.insert(object);

@@ -5,6 +5,8 @@
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 
+#include <utility>
+
 namespace gt::wire {
 namespace {
 
@@ -256,8 +258,10 @@ bool Channel::read_for_thread() {
 // Acknowledges, shows that we live, and writes what senders left. False: some of it waits until the socket has room.
 bool Channel::keep_up(bool drained) {
   const uint64_t now = monotonic_ns();
+  const bool stood_still = now - std::exchange(looked_ns_, now) > times_.dead_ns / 2;
   UniqueLock lock(mutex_);
   if (!socket_ || ended_) return true;
+  if (stood_still) heard_ns_ = now;  // and so, perhaps, did the peer
   if (is_silent(now)) {
     lock.unlock();
     lose();

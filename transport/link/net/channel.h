@@ -6,6 +6,7 @@
 // Senders write by themselves; a thread of the channel's reads, and writes what senders could not.
 //
 // A connection that ends, or is silent for dead_ms, is lost: the owner's lost() is called and attach() gives another.
+// Time in which the channel's thread itself did not run (its process was stopped, or its machine) is not silence.
 // Rules: everything that is sent is appended and written under the mutex; writes never block. Who reads has the turn:
 // the channel's thread, or one that waits for a frame (help()); only the channel's thread drops the socket, with the
 // turn, so that reading needs no mutex. While somebody helps, the channel's thread sleeps on: what arrives does not
@@ -128,7 +129,7 @@ class Channel {
   bool detach_ GT_GUARDED_BY(mutex_) = false, timer_armed_ GT_GUARDED_BY(mutex_) = false;
   uint64_t wrote_ns_ GT_GUARDED_BY(mutex_) = 0;
   uint64_t told_ GT_GUARDED_BY(mutex_) = 0;      // what the peer knows of received()
-  uint64_t owed_since_ns_ = 0;        // channel's thread
+  uint64_t owed_since_ns_ = 0, looked_ns_ = 0;  // channel's thread
   std::atomic<bool> waking_{false};
   std::atomic<uint64_t> heard_ns_{0};
 

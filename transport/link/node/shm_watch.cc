@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace gt::wire {
 namespace {
@@ -139,11 +140,12 @@ void ShmWatch::plug_in_again(short handover_events) {
 
 // Shows that we live, and judges whether the peer does. A client always does: its program waits for what the server has
 // taken and does not answer. A server only while the client has something to do: who is stopped for a while keeps its
-// session.
+// session. Nor does anybody when this thread itself did not run: what stopped its process may have stopped the peer.
 void ShmWatch::beat() {
   const uint64_t now = monotonic_ns(), theirs = theirs_.beat.load(std::memory_order_relaxed);
   ours_.beat.fetch_add(1, std::memory_order_relaxed);
-  const bool judges = side_ == ClientSide || awaits_();
+  const bool stood_still = now - std::exchange(looked_ns_, now) > dead_ns_ / 2;
+  const bool judges = !stood_still && (side_ == ClientSide || awaits_());
   if (theirs != peer_beat_ || !judges) {
     peer_beat_ = theirs;
     peer_lived_ns_ = now;

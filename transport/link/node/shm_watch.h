@@ -78,7 +78,7 @@ class ShmWatch {
   ShmPlug plug_;
   Wake stop_;
   LinkThread thread_;
-  uint64_t peer_beat_ = 0, peer_lived_ns_ = 0;  // the thread's
+  uint64_t peer_beat_ = 0, peer_lived_ns_ = 0, looked_ns_ = 0;  // the thread's
 
   Mutex mutex_;
   std::condition_variable changed_;
