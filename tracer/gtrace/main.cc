@@ -14,6 +14,7 @@ int main(int argc, char** argv) {
        "print the folded calls: what each uses and defines, where, how often, how long"},
       {"expand", gt::tracer::expand_command, "print every call with every argument"},
       {"stats", gt::tracer::stats_command, "print summary tables: functions, transfers, kernels, allocations"},
+      {"view", gt::tracer::view_command, "show ganalyze's page of the trace in a browser, or serve it on loopback"},
       {"diff", gt::tracer::diff_command, "compare two traces: calls, loops, arguments, times"},
       {"export", gt::tracer::export_command, "write the trace for Perfetto, chrome://tracing, as CSV or JSON"},
       {"replay", gt::tracer::replay_command, "make the recorded calls again, without the program, on any device"},
