@@ -111,7 +111,7 @@ def kept_root(system, name, packages):
         shutil.rmtree(root, ignore_errors=True)
         ROOTS.mkdir(parents=True, exist_ok=True)
         keys = [f"--keyring={keyring(system)}"] if system.keyring else []
-        made("mmdebstrap", "--variant=minbase", f"--include={','.join(('ca-certificates', *packages))}",
+        made("mmdebstrap", "--variant=minbase", f"--include={','.join(('apt', 'ca-certificates', *packages))}",
              f"--components={system.components}", *keys, system.suite, str(root), system.mirror)
         (root / "etc" / "made").touch()
     return root

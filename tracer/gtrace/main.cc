@@ -9,6 +9,7 @@ int main(int argc, char** argv) {
       {"run", gt::tracer::run_command, "run a program and record it"},
       {"doctor", gt::tracer::doctor_command, "tell what recording a program would see and miss, without running it"},
       {"ctl", gt::tracer::ctl_command, "start, stop or look at a recording that is running"},
+      {"top", gt::tracer::top_command, "show what a program does while it is being recorded"},
       {"recover", gt::tracer::recover_command, "write what a recording's collector left when it died"},
       {"show", gt::tracer::show_command,
        "print the folded calls: what each uses and defines, where, how often, how long"},
