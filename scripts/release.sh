@@ -33,24 +33,23 @@ while [ $# -gt 0 ]; do
   shift
 done
 [ ${#kinds[@]} -gt 0 ] || kinds=(tarball deb wheel source)
-. "$root/scripts/package/stage.sh"
-. "$root/scripts/package/libclang.sh"
 wanted() { case " ${kinds[*]} " in *" $1 "*) ;; *) false ;; esac; }
+built() { # NAME OPTION...: build/NAME, as it is installed
+  build="$root/build/$1" configure_options=(-B "$root/build/$1" -DCMAKE_INSTALL_LIBDIR=lib "${@:2}")
+  build_release installed
+}
 
 mkdir -p "$out"
 out=$(readlink -f "$out")
-if wanted tarball || wanted wheel; then
-  build="$root/build/portable" configure_options=(-B "$root/build/portable" -DGT_PORTABLE=ON -DCMAKE_INSTALL_LIBDIR=lib)
-  build_release installed
-  ! wanted tarball || "$root/scripts/package/tarball.sh" "$build" "$out"
-  ! wanted wheel || "$root/scripts/package/wheel.sh" "$build" "$out"
-fi
-if wanted deb; then
-  build="$root/build/system"
-  configure_options=(-B "$build" -DGT_PORTABLE=OFF -DCMAKE_INSTALL_LIBDIR=lib -DCMAKE_INSTALL_PREFIX=/usr)
-  build_release installed
-  "$root/scripts/package/deb.sh" "$build" "$out"
-fi
+if wanted tarball || wanted wheel; then built portable -DGT_PORTABLE=ON; fi
+! wanted deb || built system -DGT_PORTABLE=OFF -DCMAKE_INSTALL_PREFIX=/usr
+
+# From here on dates, locale and modes are those of packages; before, a compiler's cache would know them from other builds.
+. "$root/scripts/package/stage.sh"
+. "$root/scripts/package/libclang.sh"
+! wanted tarball || "$root/scripts/package/tarball.sh" "$root/build/portable" "$out"
+! wanted wheel || "$root/scripts/package/wheel.sh" "$root/build/portable" "$out"
+! wanted deb || "$root/scripts/package/deb.sh" "$root/build/system" "$out"
 ! wanted source || "$root/scripts/package/source.sh" "$out" ${url:+"$url"}
 
 cd "$out"

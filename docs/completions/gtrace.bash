@@ -5,14 +5,14 @@ _gt_gtrace() {
   for ((; i < COMP_CWORD; ++i)); do [[ ${COMP_WORDS[i]} == -* ]] || break; done
   if ((i < COMP_CWORD)); then
     case ${COMP_WORDS[i]} in
-      run | ctl | doctor | recover | show | expand | stats | diff | export | replay | extract | digest) command="gtrace ${COMP_WORDS[i]}" ;;
+      run | ctl | top | doctor | recover | show | expand | stats | view | diff | export | replay | extract | digest) command="gtrace ${COMP_WORDS[i]}" ;;
     esac
   fi
   case $command in
     "gtrace")
       options="-h --help --version"
       valued=""
-      words="run ctl doctor recover show expand stats diff export replay extract digest"
+      words="run ctl top doctor recover show expand stats view diff export replay extract digest"
       ;;
     "gtrace run")
       options="-o --output --timing --capture --capture-kernel --capture-range --capture-results --no-alloc --no-memory-detail --detail-from --timeline --max-size --stacks --strict --wait --paused --on-signal -h --help"
@@ -24,6 +24,11 @@ _gt_gtrace() {
       options="--pid -h --help"
       valued="--pid"
       words="start stop end snapshot status"
+      ;;
+    "gtrace top")
+      options="--pid --interval --rows --json -h --help"
+      valued="--pid --interval --rows"
+      words=""
       ;;
     "gtrace doctor")
       options="--json -h --help"
@@ -49,6 +54,11 @@ _gt_gtrace() {
     "gtrace stats")
       options="--json --csv --by --name-width --top -h --help"
       valued="--by --name-width --top"
+      words=""
+      ;;
+    "gtrace view")
+      options="--html --serve --port -h --help"
+      valued="--html --port"
       words=""
       ;;
     "gtrace diff")

@@ -21,8 +21,8 @@ struct Page {
 
 constexpr Page Pages[] = {
     {"gtrace", "record, show and compare what a program does with OpenCL and memory",
-     "gtrace run [OPTIONS] [--] APP ARGS...\ngtrace show|expand|stats|digest [OPTIONS] "
-     "[FILE]\ngtrace ctl [OPTIONS] start|stop|end|snapshot|status\ngtrace recover [OPTIONS] "
+     "gtrace run [OPTIONS] [--] APP ARGS...\ngtrace show|expand|stats|digest|view [OPTIONS] "
+     "[FILE]\ngtrace ctl [OPTIONS] start|stop|end|snapshot|status\ngtrace top [OPTIONS]\ngtrace recover [OPTIONS] "
      "[SPOOL]",
      "gtrace run starts an unmodified program and records every OpenCL and memory call of it as a "
      "folded call trace in "

@@ -29,7 +29,7 @@ documents() { # PACKAGE
   local doc="$work/$1/usr/share/doc/$1" page
   mkdir -p "$doc"
   { printf 'Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\nUpstream-Name: gtrace\n\n'
-    printf 'Files: *\nCopyright: the gtrace developers\nLicense: Apache-2.0\n'
+    printf 'Files: *\nCopyright: %s the gtrace developers\nLicense: Apache-2.0\n' "$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y)"
     printf ' The full text is in /usr/share/common-licenses/Apache-2.0.\n'; } >"$doc/copyright"
   { printf 'gtrace (%s) unstable; urgency=medium\n\n  * See the project'"'"'s list of changes.\n\n' "$version"
     printf ' -- %s  %s\n' "$maintainer" "$(date -u -R -d "@$SOURCE_DATE_EPOCH")"; } | gzip -9n >"$doc/changelog.gz"
@@ -70,8 +70,10 @@ cp "$root"/docs/*.md "$root"/docs/*.svg "$work/gtrace/usr/share/doc/gtrace"
 # libclang asks for a header of its own to read OpenCL C; libcapstone and OpenSSL are loaded when needed.
 clang=$(readelf -d "$work/gtrace/usr/lib/gtrace/libgtrace-kernels.so" | sed -n 's/.*\[libclang-\([0-9]*\).*/\1/p')
 package gtrace "$(depends gtrace), libclang-common-$clang-dev" "pocl-opencl-icd | opencl-icd, python3" \
-  "traces and speeds up OpenCL programs" " Records what a program does with its memory and its GPU, explains it, and runs it faster, without source,
- recompilation or configuration. GPUs of other machines are used as if they were here (gproxy serves them)."
+  "traces and speeds up OpenCL programs" " Records what a program does with its memory and its GPU, explains it, and
+ runs it faster, without source, recompilation or configuration. GPUs of other
+ machines are used as if they were here (gproxy serves them)."
 package gproxy "$(depends gproxy)" "ocl-icd-libopencl1 | libopencl1, libssl3" \
-  "serves a machine's OpenCL devices to programs of other machines" " The server for goptimize run --remote: nobody gets in without its token or certificate, each client has a process
- of its own. Comes with systemd units, which are not enabled."
+  "serves a machine's OpenCL devices to programs of other machines" " The server for goptimize run --remote: nobody gets in without its token or
+ certificate, each client has a process of its own. Comes with systemd units,
+ which are not enabled."

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What scripts/release.sh made: checksums, the list of what is inside, no path of this machine, no library that the tarball
-lacks, and the same bytes when a package is made again.
+lacks, nothing that lintian has against the .debs, and the same bytes when a package is made again.
 
 Usage: release.py ROOT PACKAGES         exit status 77: there are no packages
 """
@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -78,6 +79,15 @@ def wheel_problems():
             yield f"{path.name}: RECORD and files differ"
 
 
+def debian_problems():
+    if not shutil.which("lintian"):
+        print("lintian: skipped: it is not installed")
+        return
+    for path in sorted(PACKAGES.glob("*.deb")):
+        done = subprocess.run(["lintian", "--fail-on", "error,warning", str(path)], capture_output=True, text=True)
+        yield from done.stdout.splitlines() if done.returncode == 0 else [f"{path.name}: {done.stdout}{done.stderr}"]
+
+
 def made_again():
     """The same bytes from the same build."""
     for kind, (build, pattern) in MAKERS.items():
@@ -102,7 +112,7 @@ def main():
     if not (PACKAGES / "SHA256SUMS").exists():
         print(f"skipped: nothing in {PACKAGES}: scripts/release.sh")
         return 77
-    problems = [*sums(), *contents(), *tarball_problems(), *wheel_problems(), *made_again()]
+    problems = [*sums(), *contents(), *tarball_problems(), *wheel_problems(), *debian_problems(), *made_again()]
     print("\n".join(problems) or "release: no problems")
     return 1 if problems else 0
 

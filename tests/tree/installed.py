@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""`cmake --install` into an empty prefix, moved afterwards: programs in bin, injected libraries in lib/gtrace, and
-`gtrace run` works from there.
+"""`cmake --install` into an empty prefix, moved afterwards: programs in bin, injected libraries in lib/gtrace, completions,
+man pages and the Python package; and from there programs are recorded, explained, read and run on remote devices.
 
 Usage: installed.py ROOT BUILD
 """
 
+import json
 import os
 import pathlib
 import subprocess
@@ -12,6 +13,17 @@ import sys
 import tempfile
 
 PROGRAMS = ("gtrace", "ganalyze", "gmicrobench", "goptimize", "gproxy")
+FILES = ("lib/systemd/system/gproxy.service", "lib/systemd/user/gproxy.service", "share/gtrace/gproxy.hosts",
+         "share/gtrace/ganalyze.schema.json", "share/gtrace/platform.schema.json", "share/gtrace/python/gtrace/__init__.py",
+         "libexec/gtrace/apps/app_nn")
+OF_EACH_PROGRAM = ("bin/{}", "share/bash-completion/completions/{}", "share/zsh/site-functions/_{}",
+                   "share/fish/vendor_completions.d/{}.fish", "share/man/man1/{}.1")
+LIBRARIES = ("libgtrace-remote.so", "libgtrace-kernels.so")  # loaded when needed, never linked
+READ = """import gtrace, sys
+trace = gtrace.open("trace.db")
+assert trace.kernels() and trace.calls(calls="clEnqueueNDRangeKernel"), "an empty trace"
+print(gtrace.__file__)
+"""
 
 
 def run(*command, **options):
@@ -38,6 +50,50 @@ def remote_problems(prefix, app, folder):
     return [] if served else [f"goptimize run --remote from the prefix: {there.stdout}{there.stderr}"]
 
 
+def missing_files(prefix):
+    names = [*FILES, *(pattern.format(p) for p in PROGRAMS for pattern in OF_EACH_PROGRAM)]
+    yield from (f"{name} is missing" for name in names if not (prefix / name).is_file())
+    for name in LIBRARIES:
+        found = [*prefix.glob(f"lib*/gtrace/{name}"), *prefix.glob(f"lib*/*/gtrace/{name}")]
+        if len(found) != 1:
+            yield f"{name}: {found}"
+    injected = [*prefix.glob("lib*/gtrace/*/libOpenCL.so.1"), *prefix.glob("lib*/*/gtrace/*/libOpenCL.so.1")]
+    if len(injected) != 2:
+        yield f"injected libraries: {[str(p.relative_to(prefix)) for p in injected]}"
+
+
+def recording_problems(prefix, app, folder):
+    """A program is recorded, shown, explained (its kernel is read, by libgtrace-kernels.so) and read in Python."""
+    traced = run(str(prefix / "bin" / "gtrace"), "run", "--", str(app), cwd=folder)
+    shown = run(str(prefix / "bin" / "gtrace"), "show", "trace.db", cwd=folder)
+    if traced.returncode or "clEnqueueNDRangeKernel" not in shown.stdout:
+        return [f"gtrace run from the prefix: {traced.stderr}{shown.stderr}"]
+    problems = []
+    report = run(str(prefix / "bin" / "ganalyze"), "trace.db", "--json", cwd=folder)
+    kernels = json.loads(report.stdout)["kernels"] if report.returncode == 0 else []
+    if not kernels or not all(k["exact"] for k in kernels):
+        problems.append(f"ganalyze from the prefix read no kernel: {kernels} {report.stderr}")
+    env = dict(os.environ, PYTHONPATH=str(prefix / "share" / "gtrace" / "python"))
+    read = run(sys.executable, "-c", READ, cwd=folder, env=env)
+    if read.returncode or not read.stdout.startswith(str(prefix)):
+        problems.append(f"import gtrace from the prefix: {read.stdout}{read.stderr}")
+    return problems
+
+
+def problems_of(prefix, build, folder):
+    problems = list(missing_files(prefix)) or [f"{p} runs not: {r.stderr}" for p in PROGRAMS
+                                               if (r := run(str(prefix / "bin" / p), "--version")).returncode]
+    if problems:
+        return problems
+    app = pathlib.Path(build) / "bin" / "apps" / "app_vadd"
+    problems = recording_problems(prefix, app, folder) + remote_problems(prefix, app, folder)
+    compared = run(str(prefix / "bin" / "gmicrobench"), "apps", "--only", "nn", "--repeat", "1", "--policy",
+                   "default,hand-pinned")
+    if compared.returncode or "nn " not in compared.stdout:
+        problems.append(f"gmicrobench apps from the prefix: {compared.stdout}{compared.stderr}")
+    return problems
+
+
 def main(build):
     with tempfile.TemporaryDirectory() as folder:
         first, prefix = pathlib.Path(folder) / "first", pathlib.Path(folder) / "moved"
@@ -45,36 +101,11 @@ def main(build):
         if installed.returncode:
             sys.exit(installed.stderr)
         first.rename(prefix)
-        problems = [f"bin/{p} is missing" for p in PROGRAMS if not (prefix / "bin" / p).is_file()]
-        libraries = list(prefix.glob("lib*/gtrace/*/libOpenCL.so.1")) + \
-            list(prefix.glob("lib*/*/gtrace/*/libOpenCL.so.1"))
-        if len(libraries) < 2:
-            problems.append(f"injected libraries: {[str(p.relative_to(prefix)) for p in libraries]}")
-        problems += [f"share/gtrace/{s}.schema.json is missing" for s in ("ganalyze", "platform")
-                     if not (prefix / "share" / "gtrace" / f"{s}.schema.json").is_file()]
-        problems += [f"{f} is missing" for f in ("lib/systemd/system/gproxy.service", "lib/systemd/user/gproxy.service",
-                                                 "share/gtrace/gproxy.hosts") if not (prefix / f).is_file()]
-        remote = list(prefix.glob("lib*/gtrace/libgtrace-remote.so")) + list(prefix.glob("lib*/*/gtrace/libgtrace-remote.so"))
-        if len(remote) != 1:
-            problems.append(f"libgtrace-remote.so: {remote}")
-        if not list(prefix.glob("libexec/gtrace/apps/app_nn")):
-            problems.append("the benchmark programs are missing")
-        problems += [f"{p} runs not: {r.stderr}" for p in PROGRAMS
-                     if not problems and (r := run(str(prefix / "bin" / p), "--version")).returncode]
-        if not problems:
-            app = pathlib.Path(build) / "bin" / "apps" / "app_vadd"
-            traced = run(str(prefix / "bin" / "gtrace"), "run", "--", str(app), cwd=folder)
-            shown = run(str(prefix / "bin" / "gtrace"), "show", "trace.db", cwd=folder)
-            if traced.returncode or "clEnqueueNDRangeKernel" not in shown.stdout:
-                problems.append(f"gtrace run from the prefix: {traced.stderr}{shown.stderr}")
-            problems += remote_problems(prefix, app, folder)
-            compared = run(str(prefix / "bin" / "gmicrobench"), "apps", "--only", "nn", "--repeat", "1", "--policy",
-                           "default,hand-pinned")
-            if compared.returncode or "nn " not in compared.stdout:
-                problems.append(f"gmicrobench apps from the prefix: {compared.stdout}{compared.stderr}")
+        problems = problems_of(prefix, build, folder)
+        files = sum(p.is_file() for p in prefix.rglob("*"))
     for p in problems:
         print(p)
-    print(f"installed: {len(PROGRAMS)} programs, {len(libraries)} libraries, {len(problems)} problems")
+    print(f"installed: {len(PROGRAMS)} programs, {files} files, {len(problems)} problems")
     return 1 if problems else 0
 
 

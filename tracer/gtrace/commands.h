@@ -10,6 +10,8 @@ int recover_command(int argc, char** argv);
 int show_command(int argc, char** argv);
 int expand_command(int argc, char** argv);
 int stats_command(int argc, char** argv);
+int top_command(int argc, char** argv);
+int view_command(int argc, char** argv);
 int doctor_command(int argc, char** argv);
 int digest_command(int argc, char** argv);
 int diff_command(int argc, char** argv);

@@ -89,18 +89,9 @@ const Action* find_action(const std::string& name) {
   return nullptr;
 }
 
-std::string pids(const std::vector<SpoolReader*>& recordings) {
-  std::string text;
-  for (SpoolReader* r : recordings) text += fmt::format(" {}", r->header().gtrace_pid);
-  return text;
-}
-
-Status act_on(std::vector<SpoolReader*> recordings, const Action& action) {
-  if (recordings.empty()) return {Kind::Invalid, "no such recording is running"};
-  if (recordings.size() > 1 && action.act != print_status) {
-    return {Kind::Invalid,
-            fmt::format("{} recordings are running; choose with --pid:{}", recordings.size(), pids(recordings))};
-  }
+Status act_on(const std::vector<SpoolReader*>& recordings, const Action& action) {
+  const bool each = action.act == print_status && !recordings.empty();
+  if (!each) GT_TRY(exactly_one(recordings));
   for (SpoolReader* r : recordings) GT_TRY(action.act(*r));
   return {};
 }
@@ -118,11 +109,7 @@ int ctl_command(int argc, char** argv) {
   if (!action) return fail(Program, Status(Kind::Invalid, fmt::format("no action '{}' (see --help)", name)));
 
   std::vector<SpoolReader> running = find_recordings(false);
-  const std::optional<uint64_t> pid = options.integer("pid");
-  std::vector<SpoolReader*> chosen;
-  for (SpoolReader& r : running) {
-    if (!pid || belongs_to(static_cast<int>(*pid), r)) chosen.push_back(&r);
-  }
+  const std::vector<SpoolReader*> chosen = chosen_recordings(running, options.integer("pid"));
   if (Status s = act_on(chosen, *action); !s) return fail(Program, s);
   return ExitOk;
 }

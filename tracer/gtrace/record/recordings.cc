@@ -5,6 +5,8 @@
 #include <set>
 #include <string>
 
+#include <fmt/format.h>
+
 #include "tracer/collect/spool_users.h"
 #include "tracer/lib/process_state.h"
 
@@ -37,6 +39,22 @@ std::vector<SpoolReader> find_recordings(bool orphans) {
     }
   }
   return found;
+}
+
+std::vector<SpoolReader*> chosen_recordings(std::vector<SpoolReader>& running, std::optional<uint64_t> pid) {
+  std::vector<SpoolReader*> chosen;
+  for (SpoolReader& r : running) {
+    if (!pid || belongs_to(static_cast<int>(*pid), r)) chosen.push_back(&r);
+  }
+  return chosen;
+}
+
+Status exactly_one(const std::vector<SpoolReader*>& recordings) {
+  if (recordings.size() == 1) return {};
+  if (recordings.empty()) return {Kind::Invalid, "no such recording is running"};
+  std::string pids;
+  for (SpoolReader* r : recordings) pids += fmt::format(" {}", r->header().gtrace_pid);
+  return {Kind::Invalid, fmt::format("{} recordings are running; choose with --pid:{}", recordings.size(), pids)};
 }
 
 bool belongs_to(int pid, SpoolReader& recording) {

@@ -1,6 +1,7 @@
 // The recordings of this machine that we may look at, by the spools that they have in shared memory.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "tracer/collect/spool_reader.h"
@@ -11,6 +12,11 @@ namespace gt::tracer {
 // reader lives, and none is removed; what cannot be opened is passed over. Cost: a mapping for each spool of the
 // machine.
 std::vector<SpoolReader> find_recordings(bool orphans);
+
+// Those that process `pid` belongs to; without a number all.
+std::vector<SpoolReader*> chosen_recordings(std::vector<SpoolReader>& running, std::optional<uint64_t> pid);
+// Invalid, with what the user can do, unless there is one.
+Status exactly_one(const std::vector<SpoolReader*>& recordings);
 
 // Does this process belong to it: gtrace, its collector, or one that can record?
 bool belongs_to(int pid, SpoolReader& recording);
