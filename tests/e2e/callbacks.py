@@ -12,6 +12,8 @@ from job import *  # noqa: F403
 PROGRAM = tests_dir / "callbacks"
 HERE = {"OCL_ICD_VENDORS": str(tests_dir / "vendors")}
 THERE = dict(HERE, FAKE_CL_CALLBACKS="thread")
+POINTING = dict(HERE, FAKE_CL_NATIVE="pointer")  # a driver that gives native kernels a pointer of its own
+AT_ONCE = 256  # native kernels without arguments that are recorded
 POCL = {}
 DRIVERS = {"fake, here": HERE, "fake, on threads": THERE, "PoCL": POCL}
 
@@ -24,10 +26,11 @@ def callbacks_in(lines):
     return [l for l in lines if l["call"].endswith("callback") or l["call"] == "native kernel"]
 
 
-def record(driver, *arguments, code=None):
+def record(driver, *arguments, code=None, env=None):
     """The program's own account and the trace's lines; the program must do as it does alone."""
-    bare = run(PROGRAM, *arguments, env=DRIVERS[driver])
-    outcome = traced(PROGRAM, *arguments, env=DRIVERS[driver])
+    env = DRIVERS[driver] if env is None else env
+    bare = run(PROGRAM, *arguments, env=env)
+    outcome = traced(PROGRAM, *arguments, env=env)
     same((outcome.code, outcome.out), (bare.code, bare.out), f"{driver}: status and output")
     if code is not None:
         same(outcome.code, code, f"{driver}: exit status")
@@ -128,6 +131,22 @@ def test_native_kernels():
         same([c["args"]["cb_args"] for c in ours],
              [l["args"]["cb_args"] for l in lines if l["call"] == "clEnqueueNativeKernel"], f"{driver}: arguments")
         check_links(driver, lines)
+
+
+def test_native_kernels_without_arguments():
+    """They are given what the driver gives, NULL or not, also more of them at once than are recorded."""
+    for driver, env in [*DRIVERS.items(), ("fake, pointing", POINTING)]:
+        for n in (1, 100, 1000):
+            output, lines = record(driver, "bare", n, env=env)
+            if "cannot" in output:
+                break
+            if "fake" in driver:
+                same(output[0], f"native none {int(env is not POINTING)}", f"{driver}: what is given")
+            same(len(told(output, "native")), n + 1, f"{driver}: called")
+            ours = callbacks_in(lines)
+            same(len(ours), min(n, AT_ONCE) + 1, f"{driver}: {n} at once, recorded")
+            same({c["args"]["function"] for c in ours}, {ours[0]["args"]["function"]}, f"{driver}: functions")
+            check_links(driver, lines)
 
 
 def test_destructors():

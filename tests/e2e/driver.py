@@ -18,7 +18,6 @@ _RANDOM = "random_commands does not come to one end: fills of parts of host memo
 # found out when it fails (job.py), and docs/measurements/programs.md tells of both.
 _KNOWN = {
     "intel": {
-        "callbacks": {"test_native_kernels": "natively a kernel without arguments is given a pointer, traced NULL: open"},
         "capture_part": dict.fromkeys(
             ("test_results_of_every_launch", "test_ranges_of_random_programs", "test_the_limit"), _RANDOM),
         "replay": {

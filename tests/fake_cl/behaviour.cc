@@ -78,6 +78,8 @@ Behaviour from_environment() {
   if (const char* bytes = std::getenv("FAKE_CL_LARGEST")) b.largest_buffer = std::strtoull(bytes, nullptr, 10);
   const char* where = std::getenv("FAKE_CL_CALLBACKS");
   b.calls_back_on_threads = where && std::string_view(where) == "thread";
+  const char* native = std::getenv("FAKE_CL_NATIVE");
+  b.gives_native_pointers = native && std::string_view(native) == "pointer";
   b.has_later_forms = std::getenv("FAKE_CL_LATER_FORMS") != nullptr;
   b.leaves_events = std::getenv("FAKE_CL_LEAVES_EVENTS") != nullptr;
   b.is_newer = std::getenv("FAKE_CL_NEWER") != nullptr;

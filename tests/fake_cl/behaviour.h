@@ -10,6 +10,7 @@
 //   FAKE_CL_VENDOR_ID=4318          of the device, 1 without it
 //   FAKE_CL_LARGEST=65536           the largest buffer, in bytes; 1 GiB without it
 //   FAKE_CL_CALLBACKS=thread        each callback runs on a new thread, and the driver waits for it (callbacks.h)
+//   FAKE_CL_NATIVE=pointer          native kernels without arguments are given a pointer of the driver's, not NULL
 //   FAKE_CL_NEWER=1                 the device is of OpenCL 3.1 and has more extensions (newer.h)
 //   FAKE_CL_LATER_FORMS=1           updates of commands and barriers have the form of later versions
 //   FAKE_CL_LEAVES_EVENTS=1         a command refused by FAKE_CL_FAIL gives its event all the same; at the end it says
@@ -47,6 +48,7 @@ struct Behaviour {
   uint32_t vendor_id = 1;
   uint64_t largest_buffer = uint64_t{1} << 30;
   bool calls_back_on_threads = false;
+  bool gives_native_pointers = false;
   bool has_later_forms = false;
   bool leaves_events = false;
   bool is_newer = false;

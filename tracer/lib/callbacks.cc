@@ -20,7 +20,9 @@ void Registering::announce(Ring& ring, CallbackFn kind) {
 }
 
 void Registering::refused() {
-  if (registration_ && kind_ != CallbackFn::Program) free_registration(*registration_, id_);
+  if (!registration_ || kind_ == CallbackFn::Program) return;
+  if (kind_ == CallbackFn::NativeKernel) free_bare_kernel(id_);
+  free_registration(*registration_, id_);
 }
 
 // --- Native kernels ---
@@ -32,7 +34,6 @@ namespace {
 struct alignas(128) NativeHeader {
   Registration* registration;
   size_t size;  // of the program's arguments
-  bool none;    // the program gave NULL
 };
 
 }  // namespace
@@ -40,15 +41,29 @@ struct alignas(128) NativeHeader {
 void CL_CALLBACK Registering::run_native_kernel(void* block) {
   const auto* header = static_cast<const NativeHeader*>(block);
   const detail::Called callback = detail::called(*header->registration, CallbackFn::NativeKernel);
-  void* args = header->none ? nullptr : static_cast<uint8_t*>(block) + sizeof(NativeHeader);
+  void* args = static_cast<uint8_t*>(block) + sizeof(NativeHeader);
   const auto function = reinterpret_cast<void(CL_CALLBACK*)(void*)>(callback.function);
   detail::invoke<CallbackFn::NativeKernel>(
       callback, __builtin_frame_address(0), [&] { function(args); }, header->size);
 }
 
+// What to give the driver. Without registration_, the program's own: it is to be refused, or there is no room.
+NativeFn Registering::native_kernel(NativeFn function, void*& args, size_t& size, cl_uint handles,
+                                    const void**& places) {
+  const bool bare = !args && size == 0;
+  if (bare ? handles != 0 : !wrap_arguments(function, args, size, handles, places)) return function;
+  if (!bare) return &run_native_kernel;
+  registration_ = take_registration(reinterpret_cast<void*>(function), nullptr);
+  if (!registration_) return function;
+  if (const NativeFn ours = take_bare_kernel(*registration_)) return ours;
+  free_registration(*registration_, registration_->id.load(std::memory_order_relaxed));
+  registration_ = nullptr;
+  return function;
+}
+
 // Arguments that the driver must refuse are left to it. Memory for a large block comes from the kernel.
-bool Registering::wrap_arguments(void* function, void*& args, size_t& size, cl_uint handles, const void**& places) {
-  if ((args == nullptr) != (size == 0) || (handles != 0 && (!args || !places))) return false;
+bool Registering::wrap_arguments(NativeFn function, void*& args, size_t& size, cl_uint handles, const void**& places) {
+  if (!args || size == 0 || (handles != 0 && !places)) return false;
   if (size > SIZE_MAX / 2) return false;
   const size_t padded = (size + 7) & ~size_t{7};
   const size_t bytes = sizeof(NativeHeader) + padded + handles * sizeof(void*);
@@ -62,12 +77,12 @@ bool Registering::wrap_arguments(void* function, void*& args, size_t& size, cl_u
     block_ = mapped;
     mapped_ = bytes;
   }
-  registration_ = take_registration(function, nullptr);
+  registration_ = take_registration(reinterpret_cast<void*>(function), nullptr);
   if (!registration_) return false;
   auto* begin = static_cast<uint8_t*>(block_);
   uint8_t* copy = begin + sizeof(NativeHeader);
-  *reinterpret_cast<NativeHeader*>(begin) = NativeHeader{registration_, size, args == nullptr};
-  if (size != 0) std::memcpy(copy, args, size);
+  *reinterpret_cast<NativeHeader*>(begin) = NativeHeader{registration_, size};
+  std::memcpy(copy, args, size);
   auto** moved = reinterpret_cast<const void**>(copy + padded);
   for (cl_uint i = 0; i < handles; ++i) {
     moved[i] = copy + (static_cast<const uint8_t*>(places[i]) - static_cast<const uint8_t*>(args));

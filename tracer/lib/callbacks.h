@@ -19,6 +19,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "tracer/lib/bare_kernels.h"
 #include "tracer/lib/printf_callback.h"
 #include "tracer/lib/recorder.h"
 #include "tracer/lib/registration.h"
@@ -85,10 +86,9 @@ class Registering {
     if constexpr (K == CallbackFn::Context) print = print_.find(std::get<0>(call));
     if (!function && !print) return;
     if constexpr (K == CallbackFn::NativeKernel) {
-      if (!wrap_arguments(reinterpret_cast<void*>(function), std::get<P + 1>(call), std::get<P + 2>(call),
-                          std::get<P + 3>(call), std::get<P + 5>(call)))
-        return;
-      function = &run_native_kernel;
+      function = native_kernel(function, std::get<P + 1>(call), std::get<P + 2>(call), std::get<P + 3>(call),
+                               std::get<P + 5>(call));
+      if (!registration_) return;
     } else {
       static_assert(std::is_same_v<api::ParamRole<F, P + 1>, api::role::UserData>);
       registration_ = take_registration(reinterpret_cast<void*>(function), std::get<P + 1>(call), print);
@@ -112,7 +112,8 @@ class Registering {
 
  private:
   static void CL_CALLBACK run_native_kernel(void* block);
-  bool wrap_arguments(void* function, void*& args, size_t& size, cl_uint handles, const void**& places);
+  NativeFn native_kernel(NativeFn function, void*& args, size_t& size, cl_uint handles, const void**& places);
+  bool wrap_arguments(NativeFn function, void*& args, size_t& size, cl_uint handles, const void**& places);
   void discard_block();
   void announce(Ring& ring, CallbackFn kind);
 

@@ -4,6 +4,7 @@
 //   commands   a callback for each of N markers
 //   build      of a program that builds, and of one that does not
 //   native     N native kernels with two buffers each; one without arguments
+//   bare N     native kernels without arguments, N of which wait for one event
 //   destroy    of a buffer, a program, a context
 //   svm        frees SVM
 //   failing    registrations that the driver refuses
@@ -38,10 +39,10 @@ static cl_command_queue queue;
 static atomic_int called;
 static volatile char* sink;
 
-#define GOOD(call)                                                                     \
-  do {                                                                                 \
-    const cl_int code_ = (call);                                                       \
-    if (code_ != CL_SUCCESS) printf("%s: %d\n", #call, (int)code_), exit(1);           \
+#define GOOD(call)                                                           \
+  do {                                                                       \
+    const cl_int code_ = (call);                                             \
+    if (code_ != CL_SUCCESS) printf("%s: %d\n", #call, (int)code_), exit(1); \
   } while (0)
 
 static int index_of(void* data) { return (int)(intptr_t)data; }
@@ -149,10 +150,33 @@ static void CL_CALLBACK on_native(void* p) {
 }
 static void CL_CALLBACK on_nothing(void* p) { printf("native none %d\n", p == NULL), ++called; }
 
-static void native(int n) {
+static void check_native(void) {
   cl_device_exec_capabilities can = CL_EXEC_NATIVE_KERNEL;
   clGetDeviceInfo(device, CL_DEVICE_EXECUTION_CAPABILITIES, sizeof can, &can, NULL);
   if (!(can & CL_EXEC_NATIVE_KERNEL)) printf("cannot\n"), exit(0);
+}
+
+static int bytes;  // that stand where the arguments would
+static void CL_CALLBACK on_refused(void* p) { printf("refused, and called all the same: %p\n", p); }
+
+static void bare(int n) {
+  check_native();
+  cl_event e = user_event();
+  for (int i = 0; i < n; ++i) GOOD(clEnqueueNativeKernel(queue, on_nothing, NULL, 0, 0, NULL, NULL, 1, &e, NULL));
+  GOOD(clSetUserEventStatus(e, CL_COMPLETE));
+  GOOD(clFinish(queue));
+  GOOD(clReleaseEvent(e));
+  for (int i = 0; i < 1000; ++i) {
+    if (clEnqueueNativeKernel(queue, on_refused, NULL, 4, 0, NULL, NULL, 0, NULL, NULL) == CL_SUCCESS) exit(1);
+    if (clEnqueueNativeKernel(queue, on_refused, &bytes, 0, 0, NULL, NULL, 0, NULL, NULL) == CL_SUCCESS) exit(1);
+    if (clEnqueueNativeKernel(queue, on_refused, NULL, 0, 0, NULL, NULL, 1, NULL, NULL) == CL_SUCCESS) exit(1);
+  }
+  GOOD(clEnqueueNativeKernel(queue, on_nothing, NULL, 0, 0, NULL, NULL, 0, NULL, NULL));
+  GOOD(clFinish(queue));
+}
+
+static void native(int n) {
+  check_native();
   cl_int err, one = 1, sum = 0;
   cl_mem a = clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, sizeof one, &one, &err);
   GOOD(err);
@@ -288,6 +312,7 @@ int main(int argc, char** argv) {
   if (!strcmp(mode, "commands")) commands(n);
   if (!strcmp(mode, "build")) build();
   if (!strcmp(mode, "native")) native(n);
+  if (!strcmp(mode, "bare")) bare(n);
   if (!strcmp(mode, "destroy")) destroy();
   if (!strcmp(mode, "svm")) svm();
   if (!strcmp(mode, "failing")) failing(n);
