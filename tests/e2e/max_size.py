@@ -49,6 +49,13 @@ def test_regular_program_with_random_numbers_keeps_its_calls():
     check('"arg_value":null' in last, last)
 
 
+def test_what_was_cut_is_not_replayed():
+    """A replay says what is lacking, and makes no call with numbers of its own."""
+    for command, what in (((CHAOS, 60000), "calls"), ((CHAOS, 200000, "numbers"), "--max-size left out what it was given")):
+        record("256K", *command)
+        one_line(run(GTRACE, "replay", "trace.db", env=FAKE), ENVIRONMENT, what)
+
+
 def test_nothing_is_cut_that_fits():
     outcome, stats = record("64M", CHAOS, 2000)
     same(stats["summarised"], {"values": 0, "calls": 0, "memory_calls": 0}, "summarised")

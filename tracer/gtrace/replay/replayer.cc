@@ -76,6 +76,7 @@ Status Replayer::call(model::ShapeId id, std::span<const int64_t> values, uint64
   moved_ = {};
   if (world_.part.leaves_out(plan)) return leave_out(shape, plan, values);
   if (!plan.callable) return not_made(shape, plan, values, "it was not recorded whole");
+  if (lacks_values(plan, values)) return not_made(shape, plan, values, "--max-size left out what it was given");
   if (attributes.updates >= 0) return not_made(shape, plan, values, "how it changes commands was not recorded whole");
   if (asks_for_addresses(shape, plan, values)) return {};
   reads_ = plan.reads;
@@ -92,6 +93,16 @@ Status Replayer::call(model::ShapeId id, std::span<const int64_t> values, uint64
   if (!encoder_.encode(shape, plan, values, with_event, goes_on_))
     return not_made(shape, plan, values, encoder_.why());
   return make(shape, plan, values);
+}
+
+// Of its inputs, other than what was moved.
+bool Replayer::lacks_values(const ShapePlan& plan, std::span<const int64_t> values) const {
+  if (!world_.summarised) return false;
+  const size_t first = plan.input_at.front(), last = plan.input_at.back(), args = plan.value_at.size();
+  const size_t end = last < args ? plan.value_at[last] : values.size();
+  for (size_t at = first < args ? plan.value_at[first] : end; at < end; ++at)
+    if (values[at] == model::Unkept && static_cast<int>(at) != plan.content) return true;
+  return false;
 }
 
 Status Replayer::call_marker(const model::Shape& native, const ShapePlan& plan, std::span<const int64_t> values) {

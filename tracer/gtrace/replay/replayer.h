@@ -138,6 +138,7 @@ class Replayer : api::ObjectMap {
   bool names_memory_object(const model::Shape& shape, const ShapePlan& plan) const;
   void note_touched(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
   bool is_block(const model::Arg& arg) const;
+  bool lacks_values(const ShapePlan& plan, std::span<const int64_t> values) const;
   bool maps_undefined(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) const;
   bool is_undefined(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) const;
   void keep_queues(const model::Shape& shape);

@@ -43,6 +43,7 @@ struct ReplayWorld {
   std::string header_folder;                 // where they lie
 
   const CapturedPart part;
+  const bool summarised;  // --max-size: some values are Unkept
 
   ReplayObjects objects;
   HostMemory memory;
@@ -63,7 +64,16 @@ struct ReplayWorld {
   bool times_calls = true;            // each: reading the clock twice is a fifth of what a replay adds to a call
 
   ReplayWorld(const model::Trace& t, const OpenClLibrary& c, const DeviceChoice& d)
-      : trace(t), cl(c), devices(d), part(t), objects(t), gates(c), kernels(c), sources(t), outcome(t.shapes.size()) {}
+      : trace(t),
+        cl(c),
+        devices(d),
+        part(t),
+        summarised(!t.fact("summarised.values").empty()),
+        objects(t),
+        gates(c),
+        kernels(c),
+        sources(t),
+        outcome(t.shapes.size()) {}
 };
 
 }  // namespace gt::tracer
