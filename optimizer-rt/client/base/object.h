@@ -124,9 +124,11 @@ T& check(T* handle) {
   require(is(handle), T::Invalid);
   return *handle;
 }
+// What the program has let go of it may have again from what uses it, as pyopencl has a queue's context: by a new hold.
 template <class T>
 cl_int retain(T* handle) {
-  check(handle).references.fetch_add(1);
+  T& object = check(handle);
+  if (object.references.fetch_add(1) == 0) hold(&object);
   return CL_SUCCESS;
 }
 // `last` runs before the program's hold is dropped.

@@ -336,6 +336,48 @@ void sub_devices() {
   }
 }
 
+// What was released lives on in what uses it, and may be had, retained and released again from there.
+void had_again() {
+  cl_int err = 0;
+  cl_context context = clCreateContext(nullptr, 1, &g_device, nullptr, nullptr, &err);
+  cl_command_queue queue = clCreateCommandQueue(context, g_device, 0, &err);
+  CHECK(clReleaseContext(context));
+  cl_context of_queue = nullptr;
+  CHECK(clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof of_queue, &of_queue, nullptr));
+  expect(of_queue == context, "the queue's context is that one");
+  for (int turn = 0; turn < 2; ++turn) {
+    CHECK(clRetainContext(of_queue));
+    cl_mem buffer = clCreateBuffer(of_queue, CL_MEM_READ_WRITE, 4096, nullptr, &err);
+    const cl_buffer_region half{0, 2048};
+    cl_mem part = clCreateSubBuffer(buffer, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &half, &err);
+    CHECK(clReleaseMemObject(buffer));
+    const char* source = "kernel void seven(global int* a) { a[get_global_id(0)] = 7; }";
+    cl_program program = clCreateProgramWithSource(of_queue, 1, &source, nullptr, &err);
+    CHECK(clBuildProgram(program, 0, nullptr, "", nullptr, nullptr));
+    cl_kernel kernel = clCreateKernel(program, "seven", &err);
+    CHECK(clReleaseProgram(program));
+    CHECK(clReleaseContext(of_queue));
+
+    cl_mem whole = nullptr;
+    CHECK(clGetMemObjectInfo(part, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof whole, &whole, nullptr));
+    CHECK(clRetainMemObject(whole));
+    cl_program of_kernel = nullptr;
+    CHECK(clGetKernelInfo(kernel, CL_KERNEL_PROGRAM, sizeof of_kernel, &of_kernel, nullptr));
+    CHECK(clRetainProgram(of_kernel));
+    CHECK(clReleaseProgram(of_kernel));
+    CHECK(clSetKernelArg(kernel, 0, sizeof whole, &whole));
+    const size_t n = 1024;
+    std::vector<int> values(n);
+    CHECK(clEnqueueNDRangeKernel(queue, kernel, 1, nullptr, &n, nullptr, 0, nullptr, nullptr));
+    CHECK(clEnqueueReadBuffer(queue, whole, CL_TRUE, 0, 4096, values.data(), 0, nullptr, nullptr));
+    expect(values == std::vector<int>(n, 7), "what was had again works");
+    CHECK(clReleaseMemObject(whole));
+    CHECK(clReleaseMemObject(part));
+    CHECK(clReleaseKernel(kernel));
+  }
+  CHECK(clReleaseCommandQueue(queue));
+}
+
 void samplers() {
   cl_int err = 0;
   cl_sampler_properties list[] = {CL_SAMPLER_NORMALIZED_COORDS, CL_FALSE, CL_SAMPLER_ADDRESSING_MODE,
@@ -407,6 +449,7 @@ int main(int argc, char**) {
   timers();
   optional_features();
   sub_devices();
+  had_again();
   samplers();
   other_versions();
   CHECK(clReleaseCommandQueue(g_queue));
