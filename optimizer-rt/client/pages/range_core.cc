@@ -12,10 +12,11 @@
 namespace gt::virt {
 namespace {
 
-constexpr size_t FirstRead = 16, MostWritten = 64;  // pages
+constexpr size_t FirstRead = 16, MostWritten = 256;  // pages
 // Places where protection changes, in all ranges: each is a mapping more, of which a process may have 65530.
 constinit std::atomic<size_t> g_borders{0};
 constexpr size_t ManyBorders = 8192;
+constexpr size_t FewBorders = 64;  // looking through so many runs is cheaper than a system call
 
 int protection_of(PageState state) {
   switch (state) {
@@ -107,6 +108,8 @@ void RangeCore::update() {
   may_be_dirty_ = states_.count(PageState::Dirty) + states_.count(PageState::Fresh) != 0;
   all_absent_ = states_.count(PageState::Absent) == pages_ && !reads_.any_ready() &&
                 std::none_of(fetchings_.begin(), fetchings_.end(), [](const Fetching& f) { return f.under_way; });
+  const bool alone = states_.count(PageState::Dirty) == 0 && states_.count(PageState::Fresh) == lone_fresh_.pages();
+  only_fresh_ = alone && pages_ < UINT32_MAX && !is_held() ? lone_fresh_.begin << 32 | lone_fresh_.end : Elsewhere;
 }
 
 // Where there are many pieces, they get larger: then there are fewer.
@@ -134,6 +137,7 @@ int RangeCore::hold() {
   const auto free = std::find(holders_.begin(), holders_.end(), 0);
   if (free == holders_.end()) return -1;
   *free = ::gettid();
+  only_fresh_ = Elsewhere;  // take() has to protect what nobody touched, too
   return static_cast<int>(free - holders_.begin());
 }
 
@@ -143,9 +147,12 @@ void RangeCore::release(int held) {
   holders_[static_cast<size_t>(held)] = 0;
 }
 
+bool RangeCore::is_held() const {
+  return std::any_of(holders_.begin(), holders_.end(), [](int holder) { return holder != 0; });
+}
+
 bool RangeCore::held_by_others() const {
-  const auto any = [](int holder) { return holder != 0; };
-  if (std::none_of(holders_.begin(), holders_.end(), any)) return false;
+  if (!is_held()) return false;
   return std::find(holders_.begin(), holders_.end(), ::gettid()) == holders_.end();
 }
 
@@ -184,9 +191,27 @@ void RangeCore::keep_touched(PageRun run) {
   }
 }
 
+// What most launches find, without the lock. What this thread has written is Dirty, or Fresh and in the file, since
+// before the load; where another thread has changed that after it, that thread has taken it, or sees to it.
+bool RangeCore::finds_nothing(PageRun run) const {
+  const uint64_t fresh = only_fresh_.load();
+  if (fresh == Elsewhere) return false;
+  const size_t begin = std::max<size_t>(run.begin, fresh >> 32), end = std::min<size_t>(run.end, fresh & UINT32_MAX);
+  return begin >= end || file_.touched(begin * Page, end * Page, alias_).begin == end * Page;
+}
+
+void RangeCore::look_for_lone_fresh() {
+  const size_t fresh = states_.count(PageState::Fresh);
+  if (states_.count(PageState::Dirty) != 0 || fresh == lone_fresh_.pages() || states_.borders() > FewBorders) return;
+  const size_t begin = states_.find(PageState::Fresh, 0, pages_);
+  const PageRun run{begin, begin == pages_ ? begin : states_.run_end(begin, pages_)};
+  if (run.pages() == fresh) lone_fresh_ = run;
+}
+
 void RangeCore::take(PageRun run, std::vector<PageRun>& taken) {
   if (!may_be_dirty()) return;
   stay_first();
+  if (finds_nothing(run)) return;
   const QuietLock lock(mutex_);
   const size_t before = taken.size();
   for (size_t page = run.begin; page < run.end;) {
@@ -200,16 +225,15 @@ void RangeCore::take(PageRun run, std::vector<PageRun>& taken) {
     for (++i; i < taken.size() && taken[i].begin == whole.end; ++i) whole.end = taken[i].end;
     set(whole, PageState::Clean);  // or they stay what they are, and are taken again
   }
+  look_for_lone_fresh();
   update();
 }
 
 void RangeCore::take_fresh(PageRun run, std::vector<PageRun>& taken) {
   // In pieces, what is left between them would be mappings: the whole run is Clean then, zeros where it was not
   // touched. So it is while writes are to wait.
-  const auto holds = [](int holder) { return holder != 0; };
-  const bool is_held = std::any_of(holders_.begin(), holders_.end(), holds);
   bool whole =
-      is_held || (least_unit() > 1 && file_.touched(run.begin * Page, run.end * Page, alias_).begin < run.end * Page);
+      is_held() || (least_unit() > 1 && file_.touched(run.begin * Page, run.end * Page, alias_).begin < run.end * Page);
   if (whole && ::mprotect(view_ + run.begin * Page, run.pages() * Page, PROT_READ) != 0) {  // before it is asked
     crowded_ = true;
     whole = false;

@@ -108,6 +108,9 @@ class RangeCore : private FaultTarget {
   size_t least_unit() const GT_REQUIRES(mutex_);
   bool set(PageRun run, PageState state) GT_REQUIRES(mutex_);
   void take_fresh(PageRun run, std::vector<PageRun>& taken) GT_REQUIRES(mutex_);
+  bool finds_nothing(PageRun run) const;
+  void look_for_lone_fresh() GT_REQUIRES(mutex_);
+  bool is_held() const GT_REQUIRES(mutex_);
   void keep_touched(PageRun run) GT_REQUIRES(mutex_);
   void update() GT_REQUIRES(mutex_);
 
@@ -128,12 +131,18 @@ class RangeCore : private FaultTarget {
   std::array<int, 8> holders_ GT_GUARDED_BY(mutex_) = {};  // threads; 0: nobody
   RangeCounts done_counts_ GT_GUARDED_BY(mutex_) = {};
   size_t borders_told_ GT_GUARDED_BY(mutex_) = 0;
+  // All Fresh pages, when somebody looked. No page becomes Fresh: that it still is all of them its length says.
+  PageRun lone_fresh_ GT_GUARDED_BY(mutex_);
   bool ending_ GT_GUARDED_BY(mutex_) = false;
   bool crowded_ GT_GUARDED_BY(mutex_) = false;  // the system has no more mappings for us
   std::atomic<int> ended_fetches_{0};
   std::atomic<bool> overtaken_{false};  // somebody waits for pages that a command took again while they came
   std::atomic<bool> may_be_dirty_{true};
   std::atomic<bool> all_absent_{false};  // and nothing is fetched or ready
+  // All that take() could find new: the one run of Fresh pages, while no page is Dirty and nobody holds. begin << 32 |
+  // end, so that one load sees both; Elsewhere: there is more, or nobody has looked.
+  static constexpr uint64_t Elsewhere = ~uint64_t{0};
+  std::atomic<uint64_t> only_fresh_{Elsewhere};
 };
 
 }  // namespace gt::virt

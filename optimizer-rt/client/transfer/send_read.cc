@@ -16,8 +16,8 @@ namespace {
 using wire::DataPath;
 
 // Likewise when a driver would bring bytes there: as with writes.
-bool faults_when_written(void* to, size_t bytes) {
-  return staging::faults_are_handled() && !staging::is_writable(to, bytes);
+bool faults_when_written(const Transfer& t, void* to, size_t bytes) {
+  return !t.ours && staging::faults_are_handled() && !staging::is_writable(to, bytes);
 }
 
 void copy_out(void* host, const uint8_t* from, const copy::Layout& l) {
@@ -144,7 +144,7 @@ void send_read(const Transfer& t, void* host, _cl_event& event) {
   event.auto_notify();
   make_present(r.to(), r.t.layout.extent(), true);
   TransferFacts facts = facts_of(t);
-  facts.faults = facts.dense && facts.bytes > wire::LargestInline && faults_when_written(r.to(), facts.bytes);
+  facts.faults = facts.dense && facts.bytes > wire::LargestInline && faults_when_written(t, r.to(), facts.bytes);
   while (!read_by(choose_read(facts), r, facts)) {
   }
 }

@@ -18,8 +18,8 @@ using wire::DataPath;
 
 // Bytes that a driver would take with one thread, one after the other, and the program's own handler makes pages
 // present for that: they are copied here (program_faults.h).
-bool faults_when_read(const void* from, size_t bytes) {
-  return staging::faults_are_handled() && !staging::is_readable(from, bytes);
+bool faults_when_read(const Transfer& t, const void* from, size_t bytes) {
+  return !t.ours && staging::faults_are_handled() && !staging::is_readable(from, bytes);
 }
 
 void copy_in(uint8_t* to, const void* host, const copy::Layout& l) {
@@ -190,7 +190,7 @@ void send_write(const Transfer& t, const void* host, _cl_event* event, Until unt
   if (t.after && write_late(w)) return;
   TransferFacts facts = facts_of(t);
   facts.has_event = event != nullptr;
-  facts.faults = facts.dense && facts.bytes > wire::LargestInline && faults_when_read(w.from(), facts.bytes);
+  facts.faults = facts.dense && facts.bytes > wire::LargestInline && faults_when_read(t, w.from(), facts.bytes);
   while (!write_by(choose_write(facts), w, facts)) {
   }
 }

@@ -81,7 +81,7 @@ bool SharedPages::take(uint64_t base, size_t bytes) {
 Transfer SharedPages::transfer(size_t offset, size_t bytes) const {
   static const Ids None;
   return {sub_context_, sub_context_.shared_queue(), name_, copy::range(before_ + offset, bytes), 1, {0, bytes}, None,
-          nullptr};
+          nullptr, true};
 }
 
 void SharedPages::send(const std::shared_ptr<SvmBlock>& block, size_t offset, size_t bytes,

@@ -24,6 +24,7 @@ struct Transfer {
   // Of a write whose bytes are still on their way to the host's memory: there when these have ended; none: it does not
   // come after what brings them.
   const std::vector<Ref<_cl_event>>* after = nullptr;
+  bool ours = false;  // the host's memory is ours: no handler of the program's makes its pages present
 };
 
 // What must end before the program may go on.
