@@ -17,6 +17,7 @@
 #include <condition_variable>
 
 #include "traces/base/mutex.h"
+#include "transport/link/base/awake.h"
 #include "transport/link/base/link.h"
 #include "transport/link/base/link_thread.h"
 #include "transport/link/base/out_stream.h"
@@ -103,7 +104,8 @@ class Channel {
   void count_helpers(int more);
   bool spin(Socket& socket);
   bool keep_up(bool drained);
-  bool is_silent(uint64_t now_ns) const;
+  bool is_silent(uint64_t now_ns);
+  uint64_t silent_since_ns() const { return std::max(heard_ns(), awake_since_ns_); }
   void lose();
   void sleep(int fd);
   bool renew_timer();
@@ -129,6 +131,8 @@ class Channel {
   uint64_t wrote_ns_ GT_GUARDED_BY(mutex_) = 0;
   uint64_t told_ GT_GUARDED_BY(mutex_) = 0;      // what the peer knows of received()
   uint64_t owed_since_ns_ = 0;        // channel's thread
+  Awake awake_;                 // channel's thread
+  uint64_t awake_since_ns_ = 0;
   std::atomic<bool> waking_{false};
   std::atomic<uint64_t> heard_ns_{0};
 
