@@ -80,12 +80,8 @@ def test_goptimize_remote():
 def test_replay():
     """What runs write counts as written: it is compared where the program reads it."""
     for group in ((), ("capture",)):
-        here = natively(*group)
+        natively(*group)
         good(GTRACE, "run", "--capture", "full", "-o", "trace.db", "--", PROGRAM, *group, env=native())
-        if "no updates" not in here and not group:
-            outcome = run(GTRACE, "replay", "trace.db", env=native())
-            one_line(outcome, 4, "clUpdateMutableCommandsKHR, cannot be made")
-            continue
         told = good(GTRACE, "replay", "--json", "trace.db", env=native()).json
         same((told["compared"]["differing"], told["not_made"], told["ended_otherwise"]), (0, {}, {}), f"{group}")
         check(told["compared"]["results"] >= 4, f"{group}: only {told['compared']} compared")

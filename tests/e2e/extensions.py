@@ -80,6 +80,41 @@ def test_functions_that_have_other_parameters():
     del DRIVERS["later forms"]
 
 
+def test_replay_of_updates():
+    """Sizes, long arguments, addresses and lists of them; of either form on a driver of either."""
+    later = {"FAKE_CL_LATER_FORMS": "1"}
+    texts = set()
+    for recorded in ({}, later):
+        bare = good(PROGRAM, "stamps", env=FAKE).text
+        outcome = run(GTRACE, "run", "--capture", "full", "-o", "trace.db", "--", PROGRAM, "stamps", env={**FAKE, **recorded})
+        same((outcome.code, outcome.text), (0, bare), "recorded")
+        lines = [json.loads(l) for l in good(GTRACE, "expand", "--json", "trace.db").text.splitlines()]
+        texts.add(json.dumps([u["args"].get("update") for u in calls(lines, "clUpdateMutableCommandsKHR")]))
+        for replayed in ({}, later):
+            told = good(GTRACE, "replay", "--json", "trace.db", env={**FAKE, **replayed}).json
+            same((told["compared"]["results"], told["compared"]["differing"], told["ended_otherwise"]), (24, 0, {}),
+                 f"{recorded}, {replayed}")
+            same(set(told["not_made"]), set(), "left out")
+    same(len(texts), 1, f"what is recorded in either form: {texts}")
+
+
+def test_updates_that_are_not_right():
+    """What was recorded decides: a kernel that gets another argument, a size that is another, is found by comparing."""
+    import sqlite3
+    good(GTRACE, "run", "--capture", "full", "-o", "trace.db", "--", PROGRAM, "stamps", env=FAKE)
+    outcome = run(GTRACE, "replay", "trace.db", env={**FAKE, "FAKE_CL_FAIL": "clUpdateMutableCommandsKHR:2=-5"})
+    one_line(outcome, 4, "clUpdateMutableCommandsKHR: CL_OUT_OF_RESOURCES instead of CL_SUCCESS")
+    good(GTRACE, "replay", "--reduce", "-o", "reduced.db", "trace.db",
+         env={**FAKE, "FAKE_CL_FAIL": "clUpdateMutableCommandsKHR=-5"})
+    shown = good(GTRACE, "show", "reduced.db").text
+    same([shown.count(name) for name in ("clUpdateMutableCommandsKHR", "clCommandNDRangeKernelKHR")], [1, 2], shown)
+    one_line(run(GTRACE, "replay", "reduced.db", env={**FAKE, "FAKE_CL_FAIL": "clUpdateMutableCommandsKHR=-5"}), 4,
+             "clUpdateMutableCommandsKHR: CL_OUT_OF_RESOURCES instead of CL_SUCCESS")
+    good(GTRACE, "extract", "--kernel", "copy", "trace.db", env=FAKE)
+    check(os.path.exists("copy-1/main.c"), "a launch behind updates is extracted")
+    same(run(GTRACE, "replay", "--against", "0", "0", "trace.db", env=FAKE).code, 0, "two devices in step")
+
+
 def test_events_that_come_with_errors():
     """A driver that gives an event with an error gets it back, where it is ours."""
     env = dict(FAKE, FAKE_CL_LEAVES_EVENTS="1", FAKE_CL_FAIL="clEnqueueReadBuffer=-5")

@@ -171,6 +171,54 @@ def test_a_program_that_is_stopped_keeps_its_session():
         until(lambda: p.status()["sessions"][0]["launches"] > session["launches"], "it goes on")
 
 
+def test_both_ends_are_stopped():
+    """A machine that sleeps, a debugger at each end: for longer than any of a link's times. Whoever goes on first waits
+    for the other as if it had just been heard."""
+    with proxy() as p, contextlib.ExitStack() as stack:
+        build_what_all_use(p)
+        programs = [stack.enter_context(contextlib.closing(Program(p, url, phase)))
+                    for url in ways(p) for phase in ("idle", "launch")]
+        for program in programs:
+            program.begins()
+        for program in programs:
+            program.starts_work()
+        for program in programs:
+            program.works()
+        sessions = p.sessions(len(programs))
+
+        def programs_get(number):
+            for program in programs:
+                os.killpg(program.process.pid, number)
+
+        def proxy_gets(number):
+            send_to(sessions, number)
+            os.kill(p.pid, number)
+
+        def launches():
+            return {s["pid"]: s["launches"] for s in p.status()["sessions"]}
+
+        stack.callback(proxy_gets, signal.SIGCONT)
+        stack.callback(programs_get, signal.SIGCONT)
+        for order in ((programs_get, proxy_gets), (proxy_gets, programs_get)):
+            programs_get(signal.SIGSTOP)
+            proxy_gets(signal.SIGSTOP)
+            time.sleep(9)
+            for go_on in order:
+                go_on(signal.SIGCONT)
+                time.sleep(0.5)
+            before = launches()
+            same(sorted(before), sorted(s["pid"] for s in sessions), "sessions")
+            working = len(programs) // 2  # the others are idle
+            until(lambda: sum(n > before.get(pid, n) for pid, n in launches().items()) == working, "they go on")
+            time.sleep(4)  # dead_ms, and more
+            same(sorted(launches()), sorted(before), "sessions, later")
+        before = launches()
+        for program in programs:
+            program.go_on()
+        until(lambda: all(launches()[pid] > n for pid, n in before.items()), "the idle ones, too")
+        same([program.process.poll() for program in programs], [None] * len(programs), "programs that have ended")
+
+
 def test_cut():
     for how in ("cut", "swallow"):
         with proxy() as p, contextlib.closing(Relay(p.port)) as relay, contextlib.ExitStack() as stack:

@@ -18,6 +18,7 @@
 #include "tracer/collect/trace_tables.h"
 #include "tracer/collect/traced_thread.h"
 #include "traces/api/decode.h"
+#include "traces/api/command_update.h"
 
 namespace gt::tracer {
 
@@ -46,6 +47,9 @@ class CallNaming {
     thread.pending.add_place(model::ParamSharedContent, model::Effect::Use, places_.of(thread, address));
     thread.pending.add_number(model::ParamSharedContent, model::ArgForm::Int, content);
   }
+
+  // What the pending call changes in command buffers.
+  void add_updates(TracedThread& thread);
 
   void add_device_content(TracedThread& thread, const DeviceContent& content);
 
@@ -78,6 +82,15 @@ class CallNaming {
   void end_memory(TracedThread& thread, uint64_t base);
   void note_mapping(TracedThread& thread);
 
+  // Something of a command that changes: the words of a CommandArg record.
+  struct Change {
+    api::UpdatePart part;
+    uint64_t index, size;
+    CommandArgForm form;
+    uint64_t value;
+    ByteView bytes;
+  };
+  UpdateElement name_change(TracedThread& thread, const Change& change);
   model::Effect touch(TracedThread& thread, uint64_t handle, ObjectRef object, model::Effect effect);
   void imply(TracedThread& thread, const Implied& touched);
   void add_implied(TracedThread& thread);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "tracer/collect/call_naming.h"
+#include "traces/model/fold/update_param.h"
 
 namespace gt::tracer {
 
@@ -78,31 +79,85 @@ void CallNaming::record_command(TracedThread& thread) {
   if (const Handle* kernel = process.objects.handles.find(call.kernel)) to.launches.push_back(kernel->object);
 }
 
-// A kernel in the command buffer gets another argument. What it had counts as touched still: the other commands may
-// have it, too.
+// What an update says of a command. Kernels' arguments are shown as a launch's, too. What a kernel had counts as
+// touched still: the other commands may have it, too.
 bool CallNaming::take_command_arg(TracedThread& thread, const RecordView& record) {
   ByteReader in(record.payload);
-  const uint64_t command = in.fixed64(), kind = in.fixed64(), index = in.fixed64(), size = in.fixed64(),
-                 value = in.fixed64();
-  if (!in.ok() || !thread.pending.open || index >= model::ParamReturn - model::ParamKernelArg) return false;
-  Objects& objects = thread.process->objects;
+  const auto kind = static_cast<CommandArgKind>(in.fixed64());
+  const uint64_t command = in.fixed64();
+  Change change;
+  change.part = static_cast<api::UpdatePart>(in.fixed64());
+  change.index = in.fixed64();
+  change.size = in.fixed64();
+  change.form = static_cast<CommandArgForm>(in.fixed64());
+  change.value = in.fixed64();
+  if (change.form == CommandArgForm::Bytes) change.bytes = in.raw(change.value);
   PendingCall& call = thread.pending;
-  if (const Handle* named = objects.handles.find(command))
-    call.add_object(model::ParamImplied, Effect::Use, named->object);
-  const auto param = static_cast<uint16_t>(model::ParamKernelArg + index);
-  const Handle* object = size == sizeof value ? objects.handles.find(value) : nullptr;
-  if (kind == static_cast<uint64_t>(CommandArgKind::Pointer) && value == 0) {
-    call.add_form(param, model::ArgForm::Null);
-  } else if (kind == static_cast<uint64_t>(CommandArgKind::Pointer)) {
-    imply(thread, {Effect::UseDef, {}, value});
-    call.add_place(param, Effect::Use, places_.of(thread, value));
-  } else if (!object) {
-    call.add_number(param, model::ArgForm::Int, static_cast<int64_t>(value));
+  if (!in.ok() || !call.open) return false;
+  const auto number = [&call](uint64_t v) {
+    call.updates.push_back({model::ArgForm::Int, {}, static_cast<int64_t>(v)});
+  };
+  if (kind == CommandArgKind::Commands) {
+    number(change.value);
+  } else if (kind == CommandArgKind::Command) {
+    const Handle* const named = thread.process->objects.handles.find(command);
+    if (named) call.add_object(model::ParamImplied, Effect::Use, named->object);
+    if (named)
+      call.updates.push_back({model::ArgForm::Object, {named->object, 0}});
+    else
+      call.updates.push_back({model::ArgForm::Raw, {}, static_cast<int64_t>(command)});
+    number(change.index);
   } else {
-    const ObjectRef ref = object->object;
-    call.add_object(param, touch(thread, value, ref, Effect::UseDef), ref);
+    number(static_cast<uint64_t>(change.part));
+    number(change.index);
+    number(change.size);
+    call.updates.push_back(name_change(thread, change));
   }
   return true;
+}
+
+UpdateElement CallNaming::name_change(TracedThread& thread, const Change& change) {
+  PendingCall& call = thread.pending;
+  const bool argument = change.part == api::UpdatePart::Argument || change.part == api::UpdatePart::Pointer;
+  const bool shown = argument && change.index < model::ParamReturn - model::ParamKernelArg;
+  const auto param = static_cast<uint16_t>(model::ParamKernelArg + change.index);
+  const bool word = change.form == CommandArgForm::Word, leads = change.form == CommandArgForm::Address;
+  if (change.form == CommandArgForm::None || (leads && change.value == 0)) {
+    if (shown) call.add_form(param, model::ArgForm::Null);
+    return {model::ArgForm::Null, {}};
+  }
+  if (leads) {
+    imply(thread, {Effect::UseDef, {}, change.value});
+    const Place place = places_.of(thread, change.value);
+    if (shown) call.add_place(param, Effect::Use, place);
+    return {model::ArgForm::Memory, place};
+  }
+  const bool may_name = word && argument && change.size == sizeof change.value;
+  if (const Handle* const named = may_name ? thread.process->objects.handles.find(change.value) : nullptr) {
+    const ObjectRef object = named->object;
+    if (shown) call.add_object(param, touch(thread, change.value, object, Effect::UseDef), object);
+    return {model::ArgForm::Object, {object, 0}};
+  }
+  const UpdateElement number{word ? model::ArgForm::Int : model::ArgForm::Blob,
+                             {},
+                             word ? static_cast<int64_t>(change.value) : tables_.blob_of(change.bytes, change.size)};
+  if (shown) call.add_number(param, number.form, number.number);
+  return number;
+}
+
+// Behind what the call returned, all together.
+void CallNaming::add_updates(TracedThread& thread) {
+  PendingCall& call = thread.pending;
+  for (const UpdateElement& e : call.updates) {
+    if (e.form == model::ArgForm::Object)
+      call.add_object(model::ParamUpdate, Effect::None, e.place.object);
+    else if (e.form == model::ArgForm::Memory)
+      call.add_place(model::ParamUpdate, Effect::None, e.place);
+    else if (e.form == model::ArgForm::Null)
+      call.add_form(model::ParamUpdate, e.form);
+    else
+      call.add_number(model::ParamUpdate, e.form, e.number);
+  }
 }
 
 void CallNaming::replay_commands(TracedThread& thread) {

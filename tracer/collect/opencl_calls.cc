@@ -89,6 +89,7 @@ void OpenClCalls::end(TracedThread& thread, bool unfinished, uint64_t ticks, boo
     files_.after_call(thread);
   }
   callbacks_.define(thread);
+  naming_.add_updates(thread);
   if (call.shared_at != 0 && contents_.kept())
     call.add_number(model::ParamAddress, ArgForm::Int, static_cast<int64_t>(call.shared_at));
   for (const auto& [address, number] : call.content.shared) naming_.add_shared(thread, address, number);

@@ -42,6 +42,12 @@ struct CallFacts {
   bool error = false;
   bool calls_back = false;     // it was given a function of the program
 };
+// One element of what an update of a command buffer says (traces/model/fold/update_param.h).
+struct UpdateElement {
+  model::ArgForm form;
+  Place place;  // of Memory, and of Object without an offset
+  int64_t number = 0;
+};
 // What is known of it as lists, which are mostly empty and keep their memory from call to call.
 struct CallLists {
   std::vector<uint64_t> ended;      // mapped or SVM memory that it gives back
@@ -54,12 +60,13 @@ struct CallLists {
   std::vector<model::BlobId> headers;                         // names under which it includes programs
   std::vector<std::pair<uint64_t, model::BlobId>> kernel_names;  // of the kernels that it made
   std::vector<std::pair<uint64_t, std::string>> kernel_args;  // what the driver said of them, see kernel_origin.h
+  std::vector<UpdateElement> updates;
   Bytes source;                     // all strings given, when it makes a program
 
   bool empty() const {
     return ended.empty() && pointers.empty() && map_inputs.empty() && implied.empty() && launched.empty() &&
            recorded.touches.empty() && recorded.launches.empty() && programs.empty() && headers.empty() &&
-           kernel_names.empty() && kernel_args.empty() && source.empty();
+           kernel_names.empty() && kernel_args.empty() && updates.empty() && source.empty();
   }
   void clear() {
     ended.clear();
@@ -72,6 +79,7 @@ struct CallLists {
     headers.clear();
     kernel_names.clear();
     kernel_args.clear();
+    updates.clear();
     source.clear();
   }
 };

@@ -32,7 +32,7 @@
 namespace gt::tracer {
 
 constexpr uint64_t SpoolMagic = 0x314c4f4f50535447;  // "GTSPOOL1"
-constexpr uint32_t SpoolVersion = 11;
+constexpr uint32_t SpoolVersion = 12;
 constexpr uint64_t PageBytes = 4096;
 constexpr uint32_t MaxRecordBytes = 128 << 10;  // longer byte strings travel as Chunk records
 constexpr uint32_t ChunkBytes = 64 << 10;
@@ -184,7 +184,7 @@ enum class RecordType : uint16_t {
   KernelName,  // handle, 0, name as a zero-terminated string: of a kernel that the call under way made, unnamed
   Content,     // within a call: hash and number of the bytes that it moves (0: not known), ticks that hashing took
   MemoryFacts,  // within a create call that does not say it: bytes, and bytes of an element, of what it made
-  CommandArg,   // within a call that updates a command buffer: command, CommandArgKind, index, size, value
+  CommandArg,   // within a call that updates a command buffer: see CommandArgKind
   BlockForm,   // number, form, form before: what this number stands for in the block words that follow
   Repeat,      // a RepeatRecord (repeats.h). fn: words of the period. ticks: before the first of its calls
   Blocks,      // in no ring: a run of block words, as the reader gives them. ticks: before the first of them
@@ -206,8 +206,19 @@ enum class SharedKind : uint32_t {
   WrittenObject, WrittenMemory  // after it
 };
 
-// How a CommandArg gives its value.
-enum class CommandArgKind : uint32_t { Value, Pointer };
+// An update says how many commands it changes, then each command, and behind it what changes. A record has kind,
+// handle of the command, part (api::UpdatePart), index, size, form, then the value as that says.
+enum class CommandArgKind : uint32_t {
+  Commands,  // value: how many; all ones: they could not be read
+  Command,   // index: its dimensions
+  Change
+};
+enum class CommandArgForm : uint32_t {
+  None,
+  Word,
+  Address,
+  Bytes,  // `size` of them, after their number
+};
 
 // Every record starts with this. `bytes` includes it.
 struct RecordHeader {

@@ -269,38 +269,53 @@ void infos() {
   clReleaseCommandQueue(queue);
 }
 
-// cl_mutable_dispatch_config_khr since version 0.9.2.
-struct LaterConfig {
-  cl_mutable_command_khr command;
-  cl_uint num_args, num_svm_args, num_exec_infos, work_dim;
-  const cl_mutable_dispatch_arg_khr *arg_list, *arg_svm_list;
-  const cl_mutable_dispatch_exec_info_khr* exec_info_list;
-  const size_t *global_work_offset, *global_work_size, *local_work_size;
-};
-
-cl_int update(cl_command_buffer_khr buffer, const LaterConfig& c) {
-  if (lists) {
-    using Update = cl_int(CL_API_CALL*)(cl_command_buffer_khr, cl_uint, const cl_uint*, const void**);
-    const cl_uint type = 0;
-    const void* config = &c;
-    return extension<Update>("clUpdateMutableCommandsKHR")(buffer, 1, &type, &config);
+// A value that is longer than a handle, and the sizes of a launch.
+void updates_of_sizes() {
+  EXTENSION(clCommandNDRangeKernelKHR);
+  const cl_command_queue queue = new_queue();
+  const cl_mem a = new_buffer();
+  const cl_kernel wide = new_kernel("wide");
+  const cl_command_buffer_khr buffer = new_commands(queue, CL_COMMAND_BUFFER_MUTABLE_KHR);
+  cl_int v[4] = {1, 0, 0, 2};
+  set(wide, 0, a);
+  DO(clSetKernelArg(wide, 1, sizeof v, v));
+  const cl_ndrange_kernel_command_properties_khr fields[] = {
+      CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR,
+      CL_MUTABLE_DISPATCH_ARGUMENTS_KHR | CL_MUTABLE_DISPATCH_GLOBAL_OFFSET_KHR | CL_MUTABLE_DISPATCH_GLOBAL_SIZE_KHR |
+          CL_MUTABLE_DISPATCH_LOCAL_SIZE_KHR,
+      0};
+  const size_t size = Items, group = 16;
+  cl_mutable_command_khr command = nullptr;
+  DO(clCommandNDRangeKernelKHR(buffer, nullptr, fields, wide, 1, nullptr, &size, &group, 0, nullptr, nullptr,
+                               &command));
+  finalize(buffer);
+  DO(enqueue(buffer));
+  for (cl_int i = 1; i <= 3; ++i) {
+    v[0] = 1000 * i;
+    const size_t offset = static_cast<size_t>(i) * 64, items = Items / 2, local = static_cast<size_t>(4 << i);
+    const cl_mutable_dispatch_arg_khr arg = {1, sizeof v, v};
+    LaterConfig config{};
+    config.command = command;
+    config.num_args = 1;
+    config.arg_list = &arg;
+    config.work_dim = 1;
+    config.global_work_offset = &offset;
+    config.global_work_size = &items;
+    config.local_work_size = &local;
+    DO(update(buffer, config));
+    DO(enqueue(buffer));
+    const std::vector<cl_int> values = contents(queue, a);
+    std::printf("of other sizes: %d %d %d\n", values[offset - 1], values[offset], values[offset + items]);
   }
-  EXTENSION(clUpdateMutableCommandsKHR);
-  cl_mutable_dispatch_config_khr one{};
-  one.type = CL_STRUCTURE_TYPE_MUTABLE_DISPATCH_CONFIG_KHR;
-  one.command = c.command;
-  one.num_args = c.num_args;
-  one.arg_list = c.arg_list;
-  one.work_dim = c.work_dim;
-  one.global_work_size = c.global_work_size;
-  cl_mutable_base_config_khr all{};
-  all.num_mutable_dispatch = 1;
-  all.mutable_dispatch_list = &one;
-  return clUpdateMutableCommandsKHR(buffer, &all);
+  release(buffer);
+  clReleaseMemObject(a);
+  clReleaseKernel(wide);
+  clReleaseCommandQueue(queue);
 }
 
 void updates() {
   if (version_of("cl_khr_command_buffer_mutable_dispatch") == 0) return void(std::puts("no updates"));
+  updates_of_sizes();
   EXTENSION(clCommandNDRangeKernelKHR);
   EXTENSION(clGetMutableCommandInfoKHR);
   const cl_command_queue queue = new_queue();

@@ -2,6 +2,7 @@
  *   printf    a context with a function for what kernels print, without and with one for errors
  *   log       messages that clLogMessagesToStdoutAPPLE prints, as a context's function and called directly
  *   update    a command buffer whose kernel's arguments change
+ *   stamps    commands whose sizes, long arguments, addresses and lists of addresses change, several at once
  *   gl        an image and a buffer of OpenGL
  */
 #include <CL/cl.h>
@@ -161,6 +162,115 @@ static void update(cl_context context, cl_command_queue queue) {
   DO(clReleaseProgram(program));
 }
 
+/* The form since version 0.9.2, whole. */
+struct later_dispatch {
+  cl_mutable_command_khr command;
+  cl_uint num_args, num_svm_args, num_exec_infos, work_dim;
+  const cl_mutable_dispatch_arg_khr *arg_list, *arg_svm_list;
+  const cl_mutable_dispatch_exec_info_khr* exec_info_list;
+  const size_t *offset, *global, *local;
+};
+static cl_int change(cl_command_buffer_khr commands, const struct later_dispatch* list, cl_uint count) {
+  void* function = clGetExtensionFunctionAddressForPlatform(platform, "clUpdateMutableCommandsKHR");
+  if (getenv("FAKE_CL_LATER_FORMS")) {
+    const cl_uint types[2] = {0, 0};
+    const void* each[2] = {&list[0], &list[1]};
+    return ((later_update)function)(commands, count, types, each);
+  }
+  cl_mutable_dispatch_config_khr earlier[2];
+  for (cl_uint i = 0; i < count; ++i)
+    earlier[i] = (cl_mutable_dispatch_config_khr){
+        CL_STRUCTURE_TYPE_MUTABLE_DISPATCH_CONFIG_KHR, NULL, list[i].command, list[i].num_args, list[i].num_svm_args,
+        list[i].num_exec_infos, list[i].work_dim, list[i].arg_list, list[i].arg_svm_list, list[i].exec_info_list,
+        list[i].offset, list[i].global, list[i].local};
+  const cl_mutable_base_config_khr config = {CL_STRUCTURE_TYPE_MUTABLE_BASE_CONFIG_KHR, NULL, count, earlier};
+  return ((clUpdateMutableCommandsKHR_fn)function)(commands, &config);
+}
+
+enum { StampBytes = 96 };
+static void print_bytes(const char* name, const unsigned char* bytes) {
+  printf("%s ", name);
+  for (int i = 0; i < StampBytes; ++i) printf("%02x", bytes[i]);
+  printf("\n");
+}
+static void print_stamps(cl_command_queue queue, cl_mem a, cl_mem b, void* shared) {
+  unsigned char bytes[StampBytes];
+  DO(clEnqueueReadBuffer(queue, a, CL_TRUE, 0, StampBytes, bytes, 0, NULL, NULL));
+  print_bytes("a", bytes);
+  DO(clEnqueueReadBuffer(queue, b, CL_TRUE, 0, StampBytes, bytes, 0, NULL, NULL));
+  print_bytes("b", bytes);
+  DO(clEnqueueSVMMemcpy(queue, CL_TRUE, bytes, shared, StampBytes, 0, NULL, NULL));
+  print_bytes("s", bytes);
+}
+
+static void stamps(cl_context context, cl_command_queue queue) {
+  EXTENSION(clCreateCommandBufferKHR);
+  EXTENSION(clFinalizeCommandBufferKHR);
+  EXTENSION(clReleaseCommandBufferKHR);
+  EXTENSION(clEnqueueCommandBufferKHR);
+  EXTENSION(clCommandNDRangeKernelKHR);
+  cl_int error;
+  cl_program program, other;
+  cl_kernel kernel = kernel_of(context, "kernel void stamp(global uchar* a, uchar16 v, global uchar* s) {}", "stamp",
+                               &program);
+  cl_kernel copy = kernel_of(context, "kernel void copy(global char* a, global char* b) {}", "copy", &other);
+  const unsigned char zeros[StampBytes] = {0};
+  const cl_mem_flags flags = CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR;
+  cl_mem a = clCreateBuffer(context, flags, StampBytes, (void*)zeros, &error);
+  cl_mem b = clCreateBuffer(context, flags, StampBytes, (void*)zeros, &error);
+  unsigned char* shared = clSVMAlloc(context, CL_MEM_READ_WRITE, 2 * StampBytes, 0);
+  DO(clEnqueueSVMMemFill(queue, shared, zeros, 1, (size_t)2 * StampBytes, 0, NULL, NULL));
+  DO(clSetKernelArg(kernel, 0, sizeof a, &a));
+  DO(clSetKernelArg(kernel, 1, 12, "abcdefghijkl"));
+  DO(clSetKernelArgSVMPointer(kernel, 2, shared));
+  cl_command_buffer_khr commands = clCreateCommandBufferKHR(1, &queue, NULL, &error);
+  check(error, "command buffer");
+  cl_mutable_command_khr command[2];
+  const size_t first[3] = {4, 30, 3}, second[3] = {60, 20, 1};
+  DO(clCommandNDRangeKernelKHR(commands, NULL, NULL, kernel, 1, &first[0], &first[1], &first[2], 0, NULL, NULL,
+                               &command[0]));
+  DO(clSetKernelArg(kernel, 1, 3, "ABC"));
+  DO(clCommandNDRangeKernelKHR(commands, NULL, NULL, kernel, 1, &second[0], &second[1], NULL, 0, NULL, NULL,
+                               &command[1]));
+  DO(clFinalizeCommandBufferKHR(commands));
+  DO(clEnqueueCommandBufferKHR(0, NULL, commands, 0, NULL, NULL));
+  print_stamps(queue, a, b, shared);
+  for (size_t i = 0; i < 6; ++i) {
+    char text[24];
+    for (size_t c = 0; c < sizeof text; ++c) text[c] = (char)(c * 7 + i);
+    const size_t offset = i, global = 10 + 3 * i, local = 1 + i % 3;
+    const cl_mutable_dispatch_arg_khr args[] = {{0, sizeof b, i % 2 ? &a : &b}, {1, sizeof text, text}};
+    const cl_mutable_dispatch_arg_khr address = {2, 0, shared + i}, none = {2, 0, NULL};
+    const void* const list[] = {shared, shared + StampBytes};
+    const cl_bool fine = CL_FALSE;
+    const cl_mutable_dispatch_exec_info_khr infos[] = {
+        {CL_KERNEL_EXEC_INFO_SVM_PTRS, sizeof list, list},
+        {CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM, sizeof fine, &fine}};
+    const struct later_dispatch changes[2] = {
+        {command[0], 2, 1, 2, 1, args, i == 5 ? &none : &address, infos, &offset, &global, &local},
+        {command[1], 0, 0, 0, i % 2 ? 1 : 0, NULL, NULL, NULL, NULL, i % 2 ? &global : NULL, NULL}};
+    DO(change(commands, changes, 2));
+    DO(clEnqueueCommandBufferKHR(0, NULL, commands, 0, NULL, NULL));
+    print_stamps(queue, a, b, shared);
+  }
+  const cl_mutable_dispatch_arg_khr beyond = {9, sizeof b, &b};
+  const struct later_dispatch wrong = {command[0], 1, 0, 0, 0, &beyond, NULL, NULL, NULL, NULL, NULL};
+  printf("wrong %d, none %d\n", change(commands, &wrong, 1), change(commands, &wrong, 0));
+  DO(clSetKernelArg(copy, 0, sizeof b, &b));
+  DO(clSetKernelArg(copy, 1, sizeof a, &a));
+  const size_t one = 1;
+  DO(clEnqueueNDRangeKernel(queue, copy, 1, NULL, &one, NULL, 0, NULL, NULL));
+  print_stamps(queue, a, b, shared);
+  DO(clReleaseCommandBufferKHR(commands));
+  clSVMFree(context, shared);
+  DO(clReleaseMemObject(a));
+  DO(clReleaseMemObject(b));
+  DO(clReleaseKernel(kernel));
+  DO(clReleaseKernel(copy));
+  DO(clReleaseProgram(program));
+  DO(clReleaseProgram(other));
+}
+
 static void gl(cl_context context, cl_command_queue queue) {
   cl_int error;
   cl_mem image = clCreateFromGLTexture(context, CL_MEM_READ_WRITE, 0x0DE1, 0, 1, &error);
@@ -191,6 +301,7 @@ int main(int argc, char** argv) {
   cl_command_queue queue = clCreateCommandQueue(context, device, 0, &error);
   check(error, "queue");
   if (strcmp(group, "update") == 0) update(context, queue);
+  if (strcmp(group, "stamps") == 0) stamps(context, queue);
   if (strcmp(group, "gl") == 0) gl(context, queue);
   DO(clReleaseCommandQueue(queue));
   DO(clReleaseContext(context));

@@ -15,6 +15,7 @@ namespace recording {
 inline constexpr size_t Items = 1024, Bytes = Items * sizeof(cl_int);
 inline constexpr const char* Source =
     "kernel void add(global int* a, int x) { a[get_global_id(0)] += x; }\n"
+    "kernel void wide(global int* a, int4 v) { a[get_global_id(0)] += v.s0 + v.s3 * (int)get_local_size(0); }\n"
     "kernel void sum(global int* to, global const int* from, local int* room, int x) {\n"
     "  const int i = get_global_id(0), l = get_local_id(0);\n"
     "  room[l] = from[i] * x;\n"
@@ -138,6 +139,37 @@ inline cl_sync_point_khr fill(cl_command_buffer_khr buffer, cl_mem mem, cl_int v
   cl_sync_point_khr point = 0;
   DO(RECORD(clCommandFillBufferKHR, buffer, nullptr, mem, &value, sizeof value, 0, Bytes, 0, nullptr, &point, nullptr));
   return point;
+}
+// cl_mutable_dispatch_config_khr since version 0.9.2.
+struct LaterConfig {
+  cl_mutable_command_khr command;
+  cl_uint num_args, num_svm_args, num_exec_infos, work_dim;
+  const cl_mutable_dispatch_arg_khr *arg_list, *arg_svm_list;
+  const cl_mutable_dispatch_exec_info_khr* exec_info_list;
+  const size_t *global_work_offset, *global_work_size, *local_work_size;
+};
+
+inline cl_int update(cl_command_buffer_khr buffer, const LaterConfig& c) {
+  if (lists) {
+    using Update = cl_int(CL_API_CALL*)(cl_command_buffer_khr, cl_uint, const cl_uint*, const void**);
+    const cl_uint type = 0;
+    const void* config = &c;
+    return extension<Update>("clUpdateMutableCommandsKHR")(buffer, 1, &type, &config);
+  }
+  EXTENSION(clUpdateMutableCommandsKHR);
+  cl_mutable_dispatch_config_khr one{};
+  one.type = CL_STRUCTURE_TYPE_MUTABLE_DISPATCH_CONFIG_KHR;
+  one.command = c.command;
+  one.num_args = c.num_args;
+  one.arg_list = c.arg_list;
+  one.work_dim = c.work_dim;
+  one.global_work_offset = c.global_work_offset;
+  one.global_work_size = c.global_work_size;
+  one.local_work_size = c.local_work_size;
+  cl_mutable_base_config_khr all{};
+  all.num_mutable_dispatch = 1;
+  all.mutable_dispatch_list = &one;
+  return clUpdateMutableCommandsKHR(buffer, &all);
 }
 inline std::vector<cl_int> contents(cl_command_queue queue, cl_mem mem) {
   std::vector<cl_int> values(Items);

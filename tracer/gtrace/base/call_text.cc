@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "tracer/gtrace/base/names.h"
+#include "traces/model/fold/update_param.h"
 #include "traces/store/function_facts.h"
 
 namespace gt::tracer {
@@ -36,7 +37,8 @@ class CallText::TemplateBuilder {
  private:
   static bool is_parameter(const Arg& a) {
     return a.param < model::ParamKernelArg || a.param == model::ParamCallback || a.param == model::ParamContent ||
-           a.param == model::ParamSharedContent || a.param == model::ParamBefore || a.param == model::ParamAfter;
+           a.param == model::ParamSharedContent || a.param == model::ParamBefore || a.param == model::ParamAfter ||
+           a.param == model::ParamUpdate;
   }
   static bool is_kernel_arg(const Arg& a) {
     return a.param >= model::ParamKernelArg && a.param < model::ParamReturn;

@@ -12,6 +12,7 @@
 #include "traces/api/api.h"
 #include "traces/api/print.h"
 #include "traces/model/fold/address_param.h"
+#include "traces/model/fold/update_param.h"
 #include "traces/model/ssa/object_names.h"
 
 namespace gt::tracer {
@@ -80,6 +81,7 @@ std::string param_name(model::FnId fn, uint16_t param) {
   if (param == model::ParamAddress) return "address";
   if (param == model::ParamBefore) return "before";
   if (param == model::ParamAfter) return "after";
+  if (param == model::ParamUpdate) return "update";
   if (param & model::ParamKernelArg) return "arg" + std::to_string(param & ~model::ParamKernelArg);
   const std::string name =
       api::is_alloc_fn(fn) ? alloc_param_name(fn, param) : api::param_name(fn, param);

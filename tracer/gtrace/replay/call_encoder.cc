@@ -37,6 +37,14 @@ bool CallEncoder::encode(const model::Shape& shape, const ShapePlan& plan, std::
   return sound_;
 }
 
+std::optional<uint64_t> CallEncoder::word_of(const model::Shape& shape, const ShapePlan& plan,
+                                             std::span<const int64_t> values, size_t arg) {
+  sound_ = true;
+  lost_ = false;
+  const uint64_t word = pointer({shape, plan, values}, arg);
+  return sound_ ? std::optional(word) : std::nullopt;
+}
+
 void CallEncoder::refuse(std::string why) {
   if (sound_) why_ = std::move(why);
   sound_ = false;

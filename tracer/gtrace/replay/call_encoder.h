@@ -5,6 +5,7 @@
 // Thread safety: one encoder per thread.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -52,6 +53,11 @@ class CallEncoder {
   uint64_t handle(model::ClassId cls, int64_t slot) const;
   // An address in memory that OpenCL gave; 0: no call gave it.
   uint64_t address(model::ClassId cls, int64_t slot, int64_t offset) const;
+
+  // The handle or address that stands for an argument that is none of the function's parameters; nullopt: why() says
+  // what is missing.
+  std::optional<uint64_t> word_of(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
+                                  size_t arg);
 
   // The list of this name is NULL in calls from now on, the number 0; nullptr: none is.
   void leave_out(const char* param) { left_out_ = param; }

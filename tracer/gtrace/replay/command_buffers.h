@@ -1,5 +1,6 @@
-// What replayed calls need to know of command buffers: the queue that one runs in when its run names none, and what its
-// sync points are here: drivers choose these numbers, so a replay's are others than the recording's.
+// What replayed calls need to know of command buffers: the queue that one runs in when its run names none, the kernels
+// of its commands, and what its sync points are here: drivers choose these numbers, so a replay's are others than the
+// recording's.
 // Thread safety: any thread; a lock each time.
 #pragma once
 
@@ -10,6 +11,7 @@
 
 #include "traces/api/api.h"
 #include "traces/base/mutex.h"
+#include "traces/model/fold/event.h"
 
 namespace gt::tracer {
 
@@ -30,6 +32,17 @@ class CommandBuffers {
     return it == queues_.end() ? 0 : it->second;
   }
 
+  // A command that may change launches a kernel of that class.
+  void made_command(uint64_t command, model::ClassId kernel) {
+    const MutexLock lock(mutex_);
+    kernels_[command] = kernel;
+  }
+  model::ClassId kernel_of(uint64_t command) const {
+    const MutexLock lock(mutex_);
+    const auto it = kernels_.find(command);
+    return it == kernels_.end() ? model::NoIndex : it->second;
+  }
+
   void set_sync_point(uint64_t command_buffer, uint64_t recorded, uint64_t here) {
     const MutexLock lock(mutex_);
     sync_points_[{command_buffer, recorded}] = here;
@@ -44,6 +57,7 @@ class CommandBuffers {
  private:
   mutable Mutex mutex_;
   std::map<uint64_t, uint64_t> queues_ GT_GUARDED_BY(mutex_);
+  std::map<uint64_t, model::ClassId> kernels_ GT_GUARDED_BY(mutex_);
   std::map<std::pair<uint64_t, uint64_t>, uint64_t> sync_points_ GT_GUARDED_BY(mutex_);
 };
 

@@ -137,7 +137,7 @@ std::string DeviceData::name_of(const ReplayedCall& call, uint16_t arg, const He
   std::string out;
   for (const auto& [index, value] : world_.kernels.bindings(call.kernel)) {
     if (value.handle != held.value) continue;
-    out = fmt::format("argument {} of {}, ", index, world_.trace.label(call.shape.args[call.plan.input_at[1]].cls));
+    out = fmt::format("argument {} of {}, ", index, world_.trace.label(kernel_class(call.shape, call.plan)));
     break;
   }
   names_->append(out, a.cls, call.values[call.plan.value_at[arg]]);

@@ -61,6 +61,11 @@ void KernelFacts::launched(uint64_t kernel, model::ClassId cls) {
   settled_class_ = cls;
 }
 
+void KernelFacts::rebound(model::ClassId cls, uint32_t index, uint64_t buffer) {
+  const MutexLock lock(mutex_);
+  if (const auto it = types_.find({cls, index}); it != types_.end()) buffers_[buffer] = it->second;
+}
+
 ElementType KernelFacts::element_of(uint64_t buffer) const {
   const MutexLock lock(mutex_);
   const auto it = buffers_.find(buffer);

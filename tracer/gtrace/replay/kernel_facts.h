@@ -38,6 +38,8 @@ class KernelFacts {
 
   // A launch of the kernel, of this class: which buffers and pointers it had.
   void launched(uint64_t kernel, model::ClassId cls);
+  // An argument of a kernel in a command buffer is another buffer now.
+  void rebound(model::ClassId cls, uint32_t index, uint64_t buffer);
   // As long as it is the same, another launch of the same kernel and class changes nothing.
   uint64_t changes() const { return changes_.load(std::memory_order_acquire); }
   // Byte: no kernel had it, or the driver does not say.

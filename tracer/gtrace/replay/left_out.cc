@@ -9,7 +9,7 @@ using model::ArgForm;
 using model::ObjectKind;
 
 std::string Replayer::kernel_name(const model::Shape& shape, const ShapePlan& plan) const {
-  return std::string(world_.trace.label(shape.args[plan.input_at[1]].cls));
+  return std::string(world_.trace.label(kernel_class(shape, plan)));
 }
 
 // Of a run that names none: its command buffer's.
@@ -41,7 +41,8 @@ bool Replayer::reads_back(const ShapePlan& plan) const {
 
 // In place of the command's event there is one that is complete.
 Status Replayer::leave_out(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
-  if (plan.fn->attributes.launch && plan.callable) (void)world_.launches.next(kernel_name(shape, plan));
+  if (plan.fn->attributes.launch && !plan.fn->attributes.records && plan.callable)
+    (void)world_.launches.next(kernel_name(shape, plan));
   lose_outputs(shape, plan, values);
   const uint64_t queue = plan.callable ? queue_of(shape, plan, values) : 0;
   cl_context context = nullptr;

@@ -9,6 +9,7 @@
 
 #include "traces/api/api.h"
 #include "traces/api/later_forms.h"
+#include "traces/api/command_update.h"
 
 namespace gt::tracer {
 
@@ -20,8 +21,28 @@ using api::FnId;
 std::array<std::atomic<AnyFunction>, api::FnCount> g_later{};
 AnyFunction later(FnId fn) { return g_later[api::number(fn)].load(std::memory_order_acquire); }
 
+cl_int update_by_list(_cl_command_buffer_khr* buffer, const api::UpdateConfig* config) {
+  std::vector<const void*> list;
+  for (cl_uint i = 0; i < config->dispatches; ++i) list.push_back(&config->list[i].of);
+  const std::vector<cl_uint> types(list.size(), api::LaterDispatchConfig);
+  return reinterpret_cast<api::LaterUpdate>(later(FnId::clUpdateMutableCommandsKHR))(
+      buffer, static_cast<cl_uint>(list.size()), types.data(), list.data());
+}
+
+// The table's form of what a driver has in the later one; nullptr: `fn` has not changed.
+struct Changed {
+  AnyFunction function;
+  const char* extension;
+  cl_version since;
+};
+Changed changed(FnId fn) {
+  if (fn == FnId::clUpdateMutableCommandsKHR)
+    return {reinterpret_cast<AnyFunction>(&update_by_list), api::MutableDispatch, api::UpdatesAreLists};
+  return {api::without_properties<&later>(fn), api::CommandBuffers, api::CommandsHaveProperties};
+}
+
 // Devices of a platform that differ in this cannot have one function.
-bool commands_have_properties(const OpenClLibrary& cl, cl_platform_id platform) {
+bool is_later(const OpenClLibrary& cl, cl_platform_id platform, const Changed& change) {
   const auto list = cl.get<decltype(clGetDeviceIDs)>(FnId::clGetDeviceIDs);
   const auto ask = cl.get<decltype(clGetDeviceInfo)>(FnId::clGetDeviceInfo);
   cl_uint count = 0;
@@ -29,7 +50,7 @@ bool commands_have_properties(const OpenClLibrary& cl, cl_platform_id platform) 
   std::vector<cl_device_id> devices(count);
   if (list(platform, CL_DEVICE_TYPE_ALL, count, devices.data(), nullptr) != CL_SUCCESS) return false;
   return std::any_of(devices.begin(), devices.end(), [&](cl_device_id device) {
-    return api::extension_version(ask, device, api::CommandBuffers) >= api::CommandsHaveProperties;
+    return api::extension_version(ask, device, change.extension) >= change.since;
   });
 }
 
@@ -58,9 +79,10 @@ AnyFunction OpenClLibrary::find(uint16_t fn, cl_platform_id platform) const {
     const auto ask =
         get<decltype(clGetExtensionFunctionAddressForPlatform)>(api::FnId::clGetExtensionFunctionAddressForPlatform);
     if (ask) found = reinterpret_cast<AnyFunction>(ask(platform, name));
-    if (found && api::lacks_properties(static_cast<FnId>(fn)) && commands_have_properties(*this, platform)) {
+    const Changed change = changed(static_cast<FnId>(fn));
+    if (found && change.function && is_later(*this, platform, change)) {
       g_later[fn].store(found, std::memory_order_release);
-      found = api::without_properties<&later>(static_cast<FnId>(fn));
+      found = change.function;
     }
   }
   found_[fn].store(found, std::memory_order_release);

@@ -40,6 +40,7 @@ Replayer::Replayer(ReplayWorld& world)
     : world_(world),
       plans_(world.trace.shapes.size()),
       encoder_(world.trace, world.devices, world.objects, world.memory),
+      updates_(world.trace, encoder_),
       plain_(world.trace, !world.hook && !world.overlaps && !world.part.any()),
       times_(world.trace.shapes.size()),
       data_(world),
@@ -77,7 +78,8 @@ Status Replayer::call(model::ShapeId id, std::span<const int64_t> values, uint64
   if (world_.part.leaves_out(plan)) return leave_out(shape, plan, values);
   if (!plan.callable) return not_made(shape, plan, values, "it was not recorded whole");
   if (lacks_values(plan, values)) return not_made(shape, plan, values, "--max-size left out what it was given");
-  if (attributes.updates >= 0) return not_made(shape, plan, values, "how it changes commands was not recorded whole");
+  if (attributes.updates >= 0 && !updates_.build(shape, plan, values))
+    return not_made(shape, plan, values, updates_.why());
   if (asks_for_addresses(shape, plan, values)) return {};
   reads_ = plan.reads;
   late_ = reads_ && world_.contents && plan.content >= 0 && content_ < 0;
@@ -130,7 +132,7 @@ Status Replayer::make(const model::Shape& shape, const ShapePlan& plan, std::spa
   if (sets_gate && !world_.gates.may_set(first_input())) return {};
   send(shape, plan, values);
   restore_devices(shape, plan, values);
-  if (!world_.hook || !plan.fn->attributes.launch) {
+  if (!world_.hook || !plan.fn->attributes.launch || plan.fn->attributes.records) {
     GT_TRY(call_driver(shape, plan, values, function));
     if (sets_gate) world_.gates.was_set(first_input());
     return {};
@@ -181,6 +183,7 @@ Status Replayer::conclude(const model::Shape& shape, const ShapePlan& plan, std:
   note_device_address(shape, plan, values);
   note_command_buffer(shape, plan, values);
   note_kernels(shape, plan, values);
+  if (!plan.updates.empty()) note_updates(plan, shape, values);
   if (world_.hook && plan.fn->attributes.creates != ObjectKind::Unknown && !made_.empty())
     GT_TRY(world_.hook->made({plan.fn->attributes.creates, made_.front().value,
                               first_of(ObjectKind::Context, shape, plan, values)}));
@@ -192,7 +195,7 @@ Status Replayer::conclude(const model::Shape& shape, const ShapePlan& plan, std:
 Launch Replayer::launch_of(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
                            AnyFunction function) {
   Launch launch;
-  launch.cls = shape.args[plan.input_at[1]].cls;
+  launch.cls = kernel_class(shape, plan);
   launch.kernel = kernel_name(shape, plan);
   launch.nth = world_.launches.next(launch.kernel);
   // Threads may launch in another order here.
@@ -298,6 +301,12 @@ uint64_t Replayer::first_of(ObjectKind kind, const model::Shape& shape, const Sh
       return encoder_.handle(a.cls, values[plan.value_at[i]]);
   }
   return 0;
+}
+
+// What an update changes; else data for callbacks, which are not called.
+uint64_t Replayer::raw(uint64_t value) {
+  const bool updates = api::attributes(world_.trace.shapes[shape_].fn).updates >= 0;
+  return updates ? reinterpret_cast<uint64_t>(updates_.config()) : value;
 }
 
 uint64_t Replayer::code(uint64_t) { return reinterpret_cast<uint64_t>(&nobody_listens); }

@@ -18,6 +18,7 @@
 
 #include "tracer/gtrace/base/walk.h"
 #include "tracer/gtrace/replay/call_encoder.h"
+#include "tracer/gtrace/replay/command_updates.h"
 #include "tracer/gtrace/replay/data.h"
 #include "tracer/gtrace/replay/device_data.h"
 #include "tracer/gtrace/replay/native_kernels.h"
@@ -60,6 +61,7 @@ class Replayer : api::ObjectMap {
 
   void* host(uint64_t address, const api::HostBox& box) override;
   uint64_t code(uint64_t address) override;
+  uint64_t raw(uint64_t value) override;
 
   const ShapePlan& plan_of(model::ShapeId shape);
   Status ended_otherwise(int32_t answer, PlainCall& kept, std::span<const int64_t> values, uint64_t number);
@@ -136,6 +138,7 @@ class Replayer : api::ObjectMap {
   void note_late_copy(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
   uint64_t first_input();
   bool names_memory_object(const model::Shape& shape, const ShapePlan& plan) const;
+  void note_updates(const ShapePlan& plan, const model::Shape& shape, std::span<const int64_t> values);
   void note_touched(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
   bool is_block(const model::Arg& arg) const;
   bool lacks_values(const ShapePlan& plan, std::span<const int64_t> values) const;
@@ -153,6 +156,7 @@ class Replayer : api::ObjectMap {
   std::vector<std::unique_ptr<ShapePlan>> plans_;
   std::map<model::ShapeId, MarkerInPlace> markers_;
   CallEncoder encoder_;
+  CommandUpdates updates_;
   PlainCalls plain_;
   std::vector<PlainStep> round_;  // the calls of the loop that is being made
   struct LaunchedLast {

@@ -81,10 +81,8 @@ Status Replayer::bridge_work_group(const model::Shape& shape, const ShapePlan& p
       DeviceLimits(world_.cl, device).work_group(kernel, world_.kernels.bindings(reinterpret_cast<uint64_t>(kernel)));
   if (!why.empty()) return with_reason(failed, "the work-group size is too large here, and stays because " + why);
   if (!make_without("local_work_size", shape, plan, values, function)) return failed;
-  const model::BlobId label = world_.trace.classes[shape.args[plan.input_at[1]].cls].label;
-  world_.outcome.bridged(
-      fmt::format("kernel {}: its work-group size is too large here; the driver chose one",
-                  label < world_.trace.blobs.size() ? as_text(world_.trace.blobs[label].bytes) : "?"));
+  world_.outcome.bridged(fmt::format("kernel {}: its work-group size is too large here; the driver chose one",
+                                     world_.trace.label(kernel_class(shape, plan))));
   return {};
 }
 

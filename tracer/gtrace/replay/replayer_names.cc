@@ -124,6 +124,9 @@ void Replayer::note_device_address(const model::Shape& shape, const ShapePlan& p
 void Replayer::note_command_buffer(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
   if (plan.fn->attributes.creates == ObjectKind::CommandBuffer && !made_.empty())
     world_.command_buffers.made(made_.front().value, first_of(ObjectKind::Queue, shape, plan, values));
+  for (const api::DecodedArg& m : made_)
+    if (m.tag == api::Tag::Handle && m.kind == ObjectKind::MutableCommand && m.value != 0)
+      world_.command_buffers.made_command(m.value, kernel_class(shape, plan));
   for (const uint16_t i : plan.outputs) {
     const Arg& arg = shape.args[i];
     if (arg.form != ArgForm::Int || arg.param >= plan.fn->param_count || !holds_sync_points(plan.fn->params[arg.param]))
@@ -181,8 +184,7 @@ void Replayer::note_kernels(const model::Shape& shape, const ShapePlan& plan, st
   } else if (a.kernel_value >= 0) {
     note_binding(shape, plan, values, kernel);
   } else {
-    const Arg& named = shape.args[plan.input_at[1]];
-    world_.kernels.launched(kernel, named.cls);
+    world_.kernels.launched(kernel, kernel_class(shape, plan));
   }
 }
 

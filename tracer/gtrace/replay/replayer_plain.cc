@@ -115,7 +115,7 @@ void Replayer::note_plain(const PlainCall& kept) {
   const ShapePlan& plan = *plans_[kept.shape];
   const api::Attributes& attributes = plan.fn->attributes;
   if (attributes.launch) {
-    const LaunchedLast now{kept.kernel, world_.kernels.changes(), shape.args[plan.input_at[1]].cls};
+    const LaunchedLast now{kept.kernel, world_.kernels.changes(), kernel_class(shape, plan)};
     if (now == launched_) return;
     world_.kernels.launched(now.kernel, now.cls);
     launched_ = {now.kernel, world_.kernels.changes(), now.cls};

@@ -48,6 +48,22 @@ bool Replayer::maps_undefined(const model::Shape& shape, const ShapePlan& plan, 
   return false;
 }
 
+// What the commands of a command buffer have from now on, their runs may write.
+void Replayer::note_updates(const ShapePlan& plan, const model::Shape& shape, std::span<const int64_t> values) {
+  model::ClassId kernel = model::NoIndex;
+  for (size_t i = 0; i < plan.updates.size(); ++i) {
+    const Arg& arg = shape.args[plan.updates[i]];
+    if (arg.form != ArgForm::Object) continue;
+    const uint64_t handle = encoder_.handle(arg.cls, values[plan.value_at[plan.updates[i]]]);
+    const ObjectKind kind = world_.trace.classes[arg.cls].kind;
+    if (kind == ObjectKind::MutableCommand) kernel = world_.command_buffers.kernel_of(handle);
+    if (!is_memory_object(kind)) continue;
+    world_.untouched.touch(handle);
+    const int64_t index = i < 2 ? -1 : number_at(shape, plan, values, plan.updates[i - 2]);  // (part, index, size)
+    world_.kernels.rebound(kernel, static_cast<uint32_t>(index), handle);
+  }
+}
+
 // Has nobody written what the call brings?
 bool Replayer::is_undefined(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) const {
   if (!world_.untouched.any()) return false;

@@ -1,6 +1,7 @@
 #include "tracer/gtrace/replay/shape_plan.h"
 
 #include "traces/model/fold/address_param.h"
+#include "traces/model/fold/update_param.h"
 
 namespace gt::tracer {
 
@@ -58,8 +59,13 @@ ShapePlan plan_shape(const model::Shape& shape, const model::Trace& trace) {
     plan.reads |= wire == Wire::HostData && plan.fn->params[p].out != Wire::None;
     if (wire == Wire::None) continue;
     const size_t begin = at;
-    while (at < shape.args.size() && shape.args[at].param == p && (at == begin || is_list(wire)))
-      plan.callable &= fits(shape.args[at++], plan.fn->params[p], trace);
+    while (at < shape.args.size() && shape.args[at].param == p && (at == begin || is_list(wire))) {
+      const Arg& a = shape.args[at];
+      if (plan.kernel < 0 && a.form == ArgForm::Object && trace.classes[a.cls].kind == ObjectKind::Kernel)
+        plan.kernel = static_cast<int>(at);
+      plan.callable &= fits(a, plan.fn->params[p], trace);
+      ++at;
+    }
     plan.callable &= at > begin;
   }
   plan.input_at.push_back(static_cast<uint16_t>(at));
@@ -74,6 +80,7 @@ ShapePlan plan_shape(const model::Shape& shape, const model::Trace& trace) {
     const bool held = a.form == ArgForm::Object || a.form == ArgForm::Memory;
     if (held && a.param == model::ParamBefore) plan.before.push_back(static_cast<uint16_t>(at));
     if (held && a.param == model::ParamAfter) plan.after.push_back(static_cast<uint16_t>(at));
+    if (a.param == model::ParamUpdate) plan.updates.push_back(static_cast<uint16_t>(at));
     if (a.param == model::ParamContent && a.form == ArgForm::Int) plan.content = plan.value_at[at];
     if (a.param != model::ParamReturn && a.param >= plan.fn->param_count) continue;
     plan.outputs.push_back(static_cast<uint16_t>(at));

@@ -25,6 +25,8 @@ struct ShapePlan {
   int address = -1;               // index of the value that says where memory lay that it gave (ParamAddress)
   bool chosen = false;                  // ParamBefore is there: the call has its data, where not all have
   std::vector<uint16_t> before, after;  // likewise: what devices held (ParamBefore, ParamAfter)
+  std::vector<uint16_t> updates;  // arguments that say what changes in command buffers (ParamUpdate)
+  int kernel = -1;                // the first input that is a kernel; -1: none is
   int content = -1;               // index of the value that says what was moved
 };
 
@@ -34,6 +36,11 @@ ShapePlan plan_shape(const model::Shape& shape, const model::Trace& trace);
 inline int64_t number_at(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
                          size_t arg) {
   return arg < shape.args.size() && shape.args[arg].form == model::ArgForm::Int ? values[plan.value_at[arg]] : 0;
+}
+
+// The class of the kernel that a call is given first; NoIndex: none.
+inline model::ClassId kernel_class(const model::Shape& shape, const ShapePlan& plan) {
+  return plan.kernel < 0 ? model::NoIndex : shape.args[static_cast<size_t>(plan.kernel)].cls;
 }
 
 // The first number of a parameter of the function; 0: there is none.

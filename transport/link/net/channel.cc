@@ -5,8 +5,6 @@
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 
-#include <utility>
-
 namespace gt::wire {
 namespace {
 
@@ -258,10 +256,8 @@ bool Channel::read_for_thread() {
 // Acknowledges, shows that we live, and writes what senders left. False: some of it waits until the socket has room.
 bool Channel::keep_up(bool drained) {
   const uint64_t now = monotonic_ns();
-  const bool stood_still = now - std::exchange(looked_ns_, now) > times_.dead_ns / 2;
   UniqueLock lock(mutex_);
   if (!socket_ || ended_) return true;
-  if (stood_still) heard_ns_ = now;  // and so, perhaps, did the peer
   if (is_silent(now)) {
     lock.unlock();
     lose();
@@ -276,7 +272,12 @@ bool Channel::keep_up(bool drained) {
   return all_out;
 }
 
-bool Channel::is_silent(uint64_t now_ns) const { return now_ns > heard_ns() + times_.dead_ns; }
+bool Channel::is_silent(uint64_t now_ns) {
+  constexpr int Handled_ms = 1000;
+  awake_since_ns_ = awake_.since(now_ns);
+  awake_.sleeps(now_ns, Handled_ms);  // or is in a handler
+  return now_ns > silent_since_ns() + times_.dead_ns;
+}
 
 void Channel::lose() {
   {
@@ -298,7 +299,9 @@ void Channel::sleep(int fd) {
     const MutexLock lock(mutex_);
     if (ended_ || (broken_ && socket_) || (fd >= 0) != static_cast<bool>(socket_)) return;
     if (want_out_) events |= POLLOUT;
-    wait_ms = sleep_ms(monotonic_ns(), fd >= 0);
+    const uint64_t now = monotonic_ns();
+    wait_ms = sleep_ms(now, fd >= 0);
+    awake_.sleeps(now, wait_ms);
   }
   pollfd fds[] = {{fd, events, 0}, {wake_.fd(), POLLIN, 0}, {timer_.get(), POLLIN, 0}};
   ::poll(fds, 3, wait_ms);
@@ -328,7 +331,7 @@ bool Channel::renew_timer() {
 
 int Channel::sleep_ms(uint64_t now_ns, bool connected) const {
   if (!connected) return Unconnected_ms;
-  const uint64_t due = std::min(wrote_ns_ + times_.heartbeat_ns, heard_ns() + times_.dead_ns + Ms);
+  const uint64_t due = std::min(wrote_ns_ + times_.heartbeat_ns, silent_since_ns() + times_.dead_ns + Ms);
   return due <= now_ns ? 1 : static_cast<int>((due - now_ns) / Ms + 1);
 }
 

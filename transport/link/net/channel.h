@@ -18,6 +18,7 @@
 #include <condition_variable>
 
 #include "traces/base/mutex.h"
+#include "transport/link/base/awake.h"
 #include "transport/link/base/link.h"
 #include "transport/link/base/link_thread.h"
 #include "transport/link/base/out_stream.h"
@@ -104,7 +105,8 @@ class Channel {
   void count_helpers(int more);
   bool spin(Socket& socket);
   bool keep_up(bool drained);
-  bool is_silent(uint64_t now_ns) const;
+  bool is_silent(uint64_t now_ns);
+  uint64_t silent_since_ns() const { return std::max(heard_ns(), awake_since_ns_); }
   void lose();
   void sleep(int fd);
   bool renew_timer();
@@ -129,7 +131,9 @@ class Channel {
   bool detach_ GT_GUARDED_BY(mutex_) = false, timer_armed_ GT_GUARDED_BY(mutex_) = false;
   uint64_t wrote_ns_ GT_GUARDED_BY(mutex_) = 0;
   uint64_t told_ GT_GUARDED_BY(mutex_) = 0;      // what the peer knows of received()
-  uint64_t owed_since_ns_ = 0, looked_ns_ = 0;  // channel's thread
+  uint64_t owed_since_ns_ = 0;                   // channel's thread
+  Awake awake_;                                  // likewise
+  uint64_t awake_since_ns_ = 0;
   std::atomic<bool> waking_{false};
   std::atomic<uint64_t> heard_ns_{0};
 

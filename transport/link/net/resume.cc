@@ -30,7 +30,10 @@ void TcpLink::keep() {
       reconnect(data_.channel(), Hello::Purpose::Data);
     }
     pollfd fds[] = {{ended_.fd(), POLLIN, 0}, {news_.fd(), POLLIN, 0}, {session_.handover.get(), POLLIN, 0}};
-    ::poll(fds, 3, lost ? RetryEvery_ms : static_cast<int>(times_.heartbeat_ns / Ms));
+    const int wait_ms = lost ? RetryEvery_ms : static_cast<int>(times_.heartbeat_ns / Ms);
+    awake_.sleeps(monotonic_ns(), wait_ms);
+    ::poll(fds, 3, wait_ms);
+    awake_since_ns_ = awake_.since(monotonic_ns());
     const bool lost_ours = ended_.keep_up(fds[0].revents) == Wake::Kept::Lost ||
                            news_.keep_up(fds[1].revents) == Wake::Kept::Lost;
     if (lost_ours) {
@@ -45,17 +48,21 @@ void TcpLink::keep() {
   session_.handover = Fd();  // the supervisor forgets the session: who comes for it is refused at once
 }
 
+uint64_t TcpLink::grace_ends_ns(const Channel& channel) const {
+  return std::max(channel.heard_ns(), awake_since_ns_) + session_.grace_ms * Ms;
+}
+
 bool TcpLink::is_grace_over() {
-  const uint64_t now = monotonic_ns(), grace_ns = session_.grace_ms * Ms;
-  const auto over = [&](Channel& channel) { return channel.is_lost() && now > channel.heard_ns() + grace_ns; };
+  const uint64_t now = monotonic_ns();
+  const auto over = [&](Channel& channel) { return channel.is_lost() && now > grace_ends_ns(channel); };
   return over(control_.channel()) || over(data_.channel());
 }
 
 // Client: one try.
 void TcpLink::reconnect(Channel& channel, Hello::Purpose purpose) {
   if (!channel.is_lost()) return;
-  const uint64_t until =
-      std::min(channel.heard_ns() + session_.grace_ms * Ms, monotonic_ns() + session_.options.connect_ms * Ms);
+  const uint64_t until = std::min(grace_ends_ns(channel), monotonic_ns() + session_.options.connect_ms * Ms);
+  awake_.sleeps_until(until);
   const Handshake how{session_.credentials, session_.options, Deadline(until), ended_.fd()};
   auto connection = connect_to(session_.address, how.deadline, how.wake);
   Status s = connection.status();
@@ -65,6 +72,7 @@ void TcpLink::reconnect(Channel& channel, Hello::Purpose purpose) {
     auto agreed = introduce(std::move(*connection), hello, session_.url.host, channel.received(), how);
     s = agreed ? channel.attach(std::move(agreed->socket), agreed->peer_received) : agreed.status();
   }
+  awake_since_ns_ = awake_.since(monotonic_ns());
   if (!s.ok() && is_final(s)) life_.end({Kind::Disconnected, s.text()});
 }
 

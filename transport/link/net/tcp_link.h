@@ -71,6 +71,7 @@ class TcpLink final : public Link, private LinkParts, private ChannelOwner {
   void reconnect(Channel& channel, Hello::Purpose purpose);
   void take_connection();
   bool is_grace_over();
+  uint64_t grace_ends_ns(const Channel& channel) const;
 
   LinkLife life_{*this};
   Session session_;
@@ -83,6 +84,8 @@ class TcpLink final : public Link, private LinkParts, private ChannelOwner {
   std::atomic<int> peer_byes_{0};
   Wake news_, ended_;  // a lost connection; the end
   LinkThread reconnector_;
+  Awake awake_;  // the reconnector's
+  uint64_t awake_since_ns_ = 0;
 };
 
 }  // namespace gt::wire

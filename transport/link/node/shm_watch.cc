@@ -3,7 +3,6 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <utility>
 
 namespace gt::wire {
 namespace {
@@ -76,7 +75,7 @@ Result<bool> ShmWatch::ask(const Word& word, int fd) {
   const auto answered = [&] { return life_.is_ended() || asked.answer.has_value(); };
   if (s.ok() && (word.kind == Word::Kind::Withdraw || side_ == ServerSide))
     changed_.wait(lock, answered);
-  else if (s.ok() && !changed_.wait_for(lock, std::chrono::milliseconds(AnswerWithin_ms), answered))
+  else if (s.ok() && !wait_awake(lock, answered))
     s = Status(Kind::Disconnected, "the peer does not answer");
   const std::optional<bool> answer = asked.answer;
   asked_.erase(word.segment);
@@ -84,6 +83,14 @@ Result<bool> ShmWatch::ask(const Word& word, int fd) {
   if (answer) return *answer;
   life_.end(s.ok() ? gone() : s);
   return life_.why_closed();
+}
+
+// Step by step: while this process is stopped, one passes at most.
+bool ShmWatch::wait_awake(UniqueLock& lock, const std::function<bool()>& answered) {
+  constexpr uint64_t Step_ms = 100;
+  for (uint64_t waited_ms = 0; waited_ms < AnswerWithin_ms; waited_ms += Step_ms)
+    if (changed_.wait_for(lock, std::chrono::milliseconds(Step_ms), answered)) return true;
+  return answered();
 }
 
 // By a new socket: what was asked by the old one may not have arrived, nor its answer.
@@ -112,7 +119,10 @@ void ShmWatch::watch() {
                     {plug_.process(), POLLIN, 0},
                     {stop_.fd(), POLLIN, 0},
                     {plug_.handover(), POLLIN, 0}};
-    ::poll(fds, 4, out && plug_.is_client() ? RetryEvery_ms : static_cast<int>(heartbeat_ms_));
+    const int wait_ms = out && plug_.is_client() ? RetryEvery_ms : static_cast<int>(heartbeat_ms_);
+    awake_.sleeps(monotonic_ns(), wait_ms);
+    ::poll(fds, 4, wait_ms);
+    peer_lived_ns_ = std::max(peer_lived_ns_, awake_.since(monotonic_ns()));
     if (stop_.keep_up(fds[2].revents) == Wake::Kept::Lost) return life_.end(descriptors_closed());
     if (!out) look_at_socket(*socket, fds[0].revents, fds[1].revents);
     if (out && (fds[1].revents & POLLIN) && plug_.is_process()) life_.end(gone());
@@ -140,12 +150,11 @@ void ShmWatch::plug_in_again(short handover_events) {
 
 // Shows that we live, and judges whether the peer does. A client always does: its program waits for what the server has
 // taken and does not answer. A server only while the client has something to do: who is stopped for a while keeps its
-// session. Nor does anybody when this thread itself did not run: what stopped its process may have stopped the peer.
+// session.
 void ShmWatch::beat() {
   const uint64_t now = monotonic_ns(), theirs = theirs_.beat.load(std::memory_order_relaxed);
   ours_.beat.fetch_add(1, std::memory_order_relaxed);
-  const bool stood_still = now - std::exchange(looked_ns_, now) > dead_ns_ / 2;
-  const bool judges = !stood_still && (side_ == ClientSide || awaits_());
+  const bool judges = side_ == ClientSide || awaits_();
   if (theirs != peer_beat_ || !judges) {
     peer_beat_ = theirs;
     peer_lived_ns_ = now;

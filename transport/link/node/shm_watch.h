@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "traces/base/mutex.h"
+#include "transport/link/base/awake.h"
 #include "transport/link/base/link_life.h"
 #include "transport/link/base/link_thread.h"
 #include "transport/link/node/remote_mapping.h"
@@ -37,7 +38,7 @@ class ShmWatch {
            std::function<bool()> awaits);
 
   Status start();
-  void stop();                    // the life has ended: takes leave; the thread ends, and nobody waits any more
+  void stop();  // the life has ended: takes leave; the thread ends, and nobody waits any more
   void join() { thread_.join(); }
   void expect_end() { plug_.expect_end(); }
 
@@ -56,6 +57,7 @@ class ShmWatch {
   };
 
   Result<bool> ask(const Word& word, int fd);
+  bool wait_awake(UniqueLock& lock, const std::function<bool()>& answered);
   void ask_again();
 
   void watch();
@@ -78,7 +80,8 @@ class ShmWatch {
   ShmPlug plug_;
   Wake stop_;
   LinkThread thread_;
-  uint64_t peer_beat_ = 0, peer_lived_ns_ = 0, looked_ns_ = 0;  // the thread's
+  uint64_t peer_beat_ = 0, peer_lived_ns_ = 0;  // the thread's
+  Awake awake_;
 
   Mutex mutex_;
   std::condition_variable changed_;
