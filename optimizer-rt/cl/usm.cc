@@ -31,8 +31,7 @@ EmulatedUsm* make() {
   if (!asked || std::strcmp(asked, "1") != 0) return nullptr;
   const ClFunctions functions = real_functions_for_usm();
   EmulatedUsm* const one = functions.has(ClFunctions::Usm) ? new (std::nothrow) EmulatedUsm(functions) : nullptr;
-  if (one) usm::provide(one);
-  return one;
+  return one && usm::provide(*one) ? one : nullptr;
 }
 // Never destroyed. nullptr: not asked for, or the loader is older than OpenCL 2.0.
 EmulatedUsm* emulated() noexcept {
@@ -59,7 +58,7 @@ cl_int coded(Body body) noexcept {
 
 void* usm_function(const char* name) noexcept {
   if (!emulated() || !name) return nullptr;
-  return usm::function(name);
+  return usm::function(*emulated(), name);
 }
 
 bool usm_device_info(cl_device_id device, cl_device_info what, size_t size, void* value, size_t* size_ret,

@@ -50,6 +50,18 @@ def test_remote_device_that_cannot():
         same(there.text.strip(), "absent, but found", there.err_text)
 
 
+def test_several_drivers_in_the_process():
+    """Each gets functions of its own, whichever is asked first."""
+    fake = tests_dir / "libfake_cl.so"
+    for drivers in ((DRIVER, fake), (fake, DRIVER)):
+        env = virtual(GTRACE_EMULATE_USM="1", GTRACE_REMOTE=",".join(f"local:{d}" for d in drivers))
+        here = run(PROGRAM, "cpu", env=env, timeout=120)
+        same((here.code, here.text.strip()), (0, "fine"), f"{env['GTRACE_REMOTE']}: {here.err_text}")
+        infos = good("clinfo", env=env).text.splitlines()
+        listed = [l for l in infos if l.startswith("  Device Extensions  ") and "cl_intel_unified_shared_memory" in l]
+        same(len(listed), 2, f"{env['GTRACE_REMOTE']}: devices with the extension")
+
+
 def test_without_goptimize():
     """The virtual platform alone, by the variable; also over a driver in the process."""
     for url in elsewhere():

@@ -33,12 +33,44 @@ cl_int EmulatedUsm::set_argument(cl_kernel handle, cl_uint index, const void* p)
   return CL_SUCCESS;
 }
 
+namespace {
+
+// A context has devices of one platform, so of one driver.
+bool are_ours(const ClFunctions& cl, cl_kernel kernel) {
+  cl_context context = nullptr;
+  cl_uint count = 0;
+  cl.clGetKernelInfo(kernel, CL_KERNEL_CONTEXT, sizeof context, &context, nullptr);
+  if (!context) return true;  // it is no kernel
+  cl.clGetContextInfo(context, CL_CONTEXT_NUM_DEVICES, sizeof count, &count, nullptr);
+  std::vector<cl_device_id> devices(count);
+  const size_t bytes = count * sizeof(cl_device_id);
+  const bool told =
+      count != 0 && cl.clGetContextInfo(context, CL_CONTEXT_DEVICES, bytes, devices.data(), nullptr) == CL_SUCCESS;
+  return !told || may_be_emulated(cl, devices[0]);
+}
+
+}  // namespace
+
+// Asked once for each kernel.
+bool EmulatedUsm::is_ours(cl_kernel handle) {
+  {
+    const MutexLock lock(mutex_);
+    const auto found = kernels_.find(handle);
+    if (found != kernels_.end() && found->second.is_ours) return *found->second.is_ours;
+  }
+  const bool ours = are_ours(cl_, handle);
+  const MutexLock lock(mutex_);
+  if (const auto found = kernels_.find(handle); found != kernels_.end()) found->second.is_ours = ours;
+  return ours;
+}
+
 bool EmulatedUsm::exec_info(cl_kernel handle, cl_kernel_exec_info what, size_t size, const void* value,
                             cl_int* result) {
   const bool is_list = what == CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL || what == CL_KERNEL_EXEC_INFO_SVM_PTRS;
   const bool is_flag = what >= CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL &&
                        what <= CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL;
   if (!is_flag && !is_list) return false;
+  if (handle && !is_ours(handle)) return false;
   if (what == CL_KERNEL_EXEC_INFO_SVM_PTRS) {  // the driver looks at it, and forgets what it was told before
     *result = cl_.clSetKernelExecInfo(handle, what, size, value);
     if (*result != CL_SUCCESS) return true;

@@ -22,6 +22,7 @@
 #include <atomic>
 #include <functional>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "traces/base/mutex.h"
@@ -56,7 +57,7 @@ class EmulatedUsm {
   cl_int info(cl_context context, const void* p, cl_mem_info_intel what, size_t size, void* value, size_t* size_ret);
 
   cl_int set_argument(cl_kernel kernel, cl_uint index, const void* p);
-  // Of clSetKernelExecInfo. False: the driver's to answer.
+  // Of clSetKernelExecInfo. False: the driver's to answer, also where its devices have such memory of their own.
   bool exec_info(cl_kernel kernel, cl_kernel_exec_info what, size_t size, const void* value, cl_int* result);
   cl_int set_exec_info(cl_kernel kernel, cl_kernel_exec_info what, size_t size, const void* value);  // whoever answers
   // The program's references to its kernels and queues: drivers count their own among them. What has none left is
@@ -110,10 +111,11 @@ class EmulatedUsm {
     cl_context context = nullptr;
     cl_uint references = 1;
     std::map<cl_uint, const void*> arguments;
-    std::vector<void*> named;  // CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL
-    std::vector<void*> svm;    // the program's own CL_KERNEL_EXEC_INFO_SVM_PTRS
-    bool indirect[3] = {};     // by Memory
-    uint64_t told = 0;         // the state of blocks_ of which the driver was told; 0: of none
+    std::vector<void*> named;     // CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL
+    std::vector<void*> svm;       // the program's own CL_KERNEL_EXEC_INFO_SVM_PTRS
+    bool indirect[3] = {};        // by Memory
+    std::optional<bool> is_ours;  // of devices that are given such memory
+    uint64_t told = 0;            // the state of blocks_ of which the driver was told; 0: of none
     bool uses_any() const { return !arguments.empty() || !named.empty() || indirect[0] || indirect[1] || indirect[2]; }
   };
   using Uses = std::vector<uintptr_t>;
@@ -130,6 +132,7 @@ class EmulatedUsm {
   void add_use(const void* p, Uses& uses) GT_REQUIRES(mutex_);
   Kernel& kernel_of(cl_kernel kernel) GT_REQUIRES(mutex_);
   Uses uses_of(const Kernel& kernel) GT_REQUIRES(mutex_);
+  bool is_ours(cl_kernel handle);
   cl_int tell_indirect(cl_kernel handle, Kernel& kernel) GT_REQUIRES(mutex_);
   cl_int enqueue_mapped(cl_command_queue queue, const Uses& uses, Waits waits, cl_event* event, const Enqueue& enqueue)
       GT_REQUIRES(mutex_);

@@ -1,18 +1,22 @@
-// The functions of cl_intel_unified_shared_memory, as C functions of the one emulation of a process: what whoever gives
-// out a driver's functions by their names gives out where the driver has none.
+// The functions of cl_intel_unified_shared_memory, as C functions of an emulation: what whoever gives out a driver's
+// functions by their names gives out where the driver has none.
 //
 // Who does that also shows EmulatedUsm what it must see besides: launches, clSetKernelExecInfo, kernels and queues that
 // are made, retained and released; and adds the extension and its capabilities to what devices tell (emulated_usm.h).
-// Thread safety: provide() before any of the functions is called; the functions themselves: all. They throw nothing.
+// Thread safety: all; provide() before any of the emulation's functions is asked for. They throw nothing.
 #pragma once
 
 #include "transport/usm/emulated_usm.h"
 
 namespace gt::usm {
 
-void provide(EmulatedUsm* emulated) noexcept;  // never ends
-void* function(const char* name) noexcept;     // nullptr: none of the extension's
+constexpr size_t MostEmulations = 8;  // of a process: one for each driver
+
+// Never ends. False: there are so many.
+bool provide(EmulatedUsm& emulated) noexcept;
+// REQUIRES, both: provided. nullptr: none of the extension's.
+void* function(const EmulatedUsm& emulated, const char* name) noexcept;
 // clSetKernelExecInfo of a driver that has none of it.
-cl_int CL_API_CALL set_exec_info(cl_kernel kernel, cl_kernel_exec_info what, size_t size, const void* value) noexcept;
+decltype(&clSetKernelExecInfo) exec_info_function(const EmulatedUsm& emulated) noexcept;
 
 }  // namespace gt::usm

@@ -1,5 +1,5 @@
 // Unified shared memory, used in every way that the extension has, on the first device. Checks itself: status 1 and a
-// line where something is wrong. Argument "absent": the device is to have none.
+// line where something is wrong. Argument "absent": the device is to have none; "cpu": on the first processor.
 #include <CL/cl.h>
 #include <CL/cl_ext.h>
 
@@ -43,8 +43,6 @@ struct List {
 };
 
 void begin() {
-  CHECK(clGetPlatformIDs(1, &platform, nullptr) == CL_SUCCESS);
-  CHECK(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, nullptr) == CL_SUCCESS);
   context = clCreateContext(nullptr, 1, &device, nullptr, nullptr, nullptr);
   queue = clCreateCommandQueue(context, device, 0, nullptr);
   unordered = clCreateCommandQueue(context, device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, nullptr);
@@ -310,16 +308,8 @@ void test_mistakes() {
   release(q);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  CHECK(clGetPlatformIDs(1, &platform, nullptr) == CL_SUCCESS);
-  CHECK(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, nullptr) == CL_SUCCESS);
-  if (argc > 1 && std::string(argv[1]) == "absent") {
-    CHECK(!is_listed());
-    return puts(clGetExtensionFunctionAddressForPlatform(platform, "clHostMemAllocINTEL") ? "absent, but found"
-                                                                                          : "absent") < 0;
-  }
+void test_on(cl_device_id one) {
+  device = one;
   begin();
   CHECK(is_listed());
   CHECK(capability(CL_DEVICE_DEVICE_MEM_CAPABILITIES_INTEL) & CL_UNIFIED_SHARED_MEMORY_ACCESS_INTEL);
@@ -341,5 +331,20 @@ int main(int argc, char** argv) {
   clReleaseCommandQueue(unordered);
   clReleaseContext(context);
   puts(both & CL_UNIFIED_SHARED_MEMORY_CONCURRENT_ACCESS_INTEL ? "fine" : "coarse");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string what = argc > 1 ? argv[1] : "";
+  CHECK(clGetPlatformIDs(1, &platform, nullptr) == CL_SUCCESS);
+  CHECK(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, nullptr) == CL_SUCCESS);
+  if (what == "absent") {
+    CHECK(!is_listed());
+    return puts(clGetExtensionFunctionAddressForPlatform(platform, "clHostMemAllocINTEL") ? "absent, but found"
+                                                                                          : "absent") < 0;
+  }
+  if (what == "cpu") CHECK(clGetDeviceIDs(platform, CL_DEVICE_TYPE_CPU, 1, &device, nullptr) == CL_SUCCESS);
+  test_on(device);
   return 0;
 }

@@ -23,7 +23,7 @@ AnyFunction extension_function(const Session& session, cl_platform_id platform, 
       session.all[FnId::clGetExtensionFunctionAddressForPlatform]);
   const char* const name = api::fn_info(static_cast<uint16_t>(fn)).name;
   void* const drivers = address && platform ? address(platform, name) : nullptr;
-  return reinterpret_cast<AnyFunction>(drivers || !session.usm ? drivers : usm::function(name));
+  return reinterpret_cast<AnyFunction>(drivers || !session.usm ? drivers : usm::function(*session.usm, name));
 }
 
 AnyFunction extension_function(const Session& session, cl_device_id device, FnId fn) {

@@ -164,7 +164,7 @@ AnyFunction Calls::function_of(FnId fn) {
   }
   if (api::fn_info(static_cast<uint16_t>(fn)).attributes.extension) return extensions_.function(fn, args_);
   if (fn == FnId::clSetKernelExecInfo && commands_.session().usm)
-    return reinterpret_cast<AnyFunction>(&usm::set_exec_info);
+    return reinterpret_cast<AnyFunction>(usm::exec_info_function(*commands_.session().usm));
   if (fn != FnId::clGetKernelSuggestedLocalWorkSize) return function;
   const std::shared_ptr<Queue> queue = queue_of_call(fn);
   const auto device = queue ? Cl::ask<cl_device_id>(cl.clGetCommandQueueInfo, queue->handle, CL_QUEUE_DEVICE) : nullptr;
