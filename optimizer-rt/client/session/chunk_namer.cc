@@ -5,6 +5,7 @@
 
 #include "optimizer-rt/client/base/object.h"
 #include "traces/base/clock.h"
+#include "transport/chunks/two_hashes.h"
 
 namespace gt::virt {
 
@@ -58,17 +59,43 @@ bool ChunkNamer::has_answer() {
   return room_ != 0 && namer_;
 }
 
-std::optional<chunks::Name> ChunkNamer::known_name(ByteView piece) {
+// Of the next piece, or of the next two. How many bytes they are.
+size_t ChunkNamer::add_names(ByteView chunk, size_t at, Plan& plan) {
+  const ByteView one = chunk.subspan(at, std::min<size_t>(chunks::PieceBytes, chunk.size() - at)),
+                 other = chunk.subspan(at + one.size(), std::min<size_t>(one.size(), chunk.size() - at - one.size()));
+  const bool both = other.size() == chunks::PieceBytes && chunks::TwoHashes::available();
   const uint64_t before = monotonic_ns();
-  const chunks::Name name = namer_->name(piece);
-  const uint64_t took = monotonic_ns() - before;
+  std::array<chunks::Name, 2> names;
+  if (both)
+    names = chunks::two_names(naming_.key, one, other);
+  else
+    names[0] = namer_->name(one);
+  const uint64_t took = (monotonic_ns() - before) / (both ? 2 : 1);
+  for (size_t i = 0; i < (both ? 2 : 1); ++i) {
+    plan.names.push_back(known_name(names[i], one.size(), took));
+    if (plan.names.back()) plan.named_bytes += one.size();
+  }
+  return both ? 2 * one.size() : one.size();
+}
+
+std::optional<chunks::Name> ChunkNamer::known_name(const chunks::Name& name, size_t bytes, uint64_t took_ns) {
   bool known = false;
   {
     const MutexLock lock(mutex_);
     known = known_.contains(chunks::shortened(name));
   }
-  account_.named(piece.size(), took, known);
+  account_.named(bytes, took_ns, known);
   return known ? std::optional(name) : std::nullopt;
+}
+
+bool ChunkNamer::asks(uint64_t bytes) {
+  if (!asked_ && bytes >= LeastBytes && account_.is_on()) ask();
+  return asked_ && account_.is_on();
+}
+
+void ChunkNamer::wait_for_answer(std::chrono::microseconds longest) {
+  UniqueLock lock(mutex_);
+  changed_.wait_for(lock, longest, [this]() GT_REQUIRES(mutex_) { return closed_ || answered_; });
 }
 
 ChunkNamer::Plan ChunkNamer::plan(ByteView chunk) {
@@ -83,11 +110,7 @@ ChunkNamer::Plan ChunkNamer::plan(ByteView chunk) {
     const MutexLock lock(mutex_);
     any_known = !known_.empty();
   }
-  for (size_t at = 0; any_known && at < chunk.size() && account_.may_name(); at += chunks::PieceBytes) {
-    const ByteView piece = chunk.subspan(at, std::min<size_t>(chunks::PieceBytes, chunk.size() - at));
-    plan.names.push_back(known_name(piece));
-    if (plan.names.back()) plan.named_bytes += piece.size();
-  }
+  for (size_t at = 0; any_known && at < chunk.size() && account_.may_name();) at += add_names(chunk, at, plan);
   if (plan.named_bytes == 0) plan.names.clear();
   plan.keep = plan.named_bytes < chunk.size() && account_.may_keep(chunk.size() - plan.named_bytes);
   return plan;
