@@ -51,7 +51,7 @@ def hosts(apart):
                 ip("-n", where, "address", "add", f"{its}/24", "dev", device)
                 ip("-n", where, "link", "set", device, "up")
             ip("-n", name, "route", "add", "default", "via", gate)
-        for one, other in itertools.permutations(apart):
+        for one, other in itertools.permutations(apart, 2):
             ip("-n", switch, "rule", "add", "from", address(one), "to", address(other), "prohibit")
         yield names
     finally:
@@ -74,7 +74,7 @@ def proxies_on(names):
 def test_two_of_three_do_not_reach_each_other():
     rounds = 3
     with hosts((A, C)) as names, proxies_on(names) as all:
-        for order in itertools.permutations((A, B, C)):
+        for order in ((A, B, C), (B, A, C), (A, C, B)):
             urls = [all[i].url for i in order]
             outcome, moved = launched(all, PROGRAM, MIB, rounds, urls=urls, before=["ip", "netns", "exec", names[CLIENT]])
             all_yes(outcome.text, 3 * rounds)

@@ -12,8 +12,7 @@ constexpr double Far_ns = 10e6;
 // A put that is sent at once, whose parts a path takes `byte_ns` a byte for, and the acknowledgements `delay_ns`.
 void put(PutPace& pace, Ticket ticket, uint64_t bytes, double byte_ns, double delay_ns) {
   for (uint64_t arrived = Part; arrived <= bytes; arrived += Part)
-    pace.acknowledged(ticket, Part,
-                      static_cast<uint64_t>(1e9 + delay_ns + static_cast<double>(arrived) * byte_ns));
+    pace.acknowledged(ticket, Part, static_cast<uint64_t>(1e9 + delay_ns + static_cast<double>(arrived) * byte_ns));
 }
 
 double byte_ns(const std::optional<Pace>& pace) {

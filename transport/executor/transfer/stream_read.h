@@ -32,8 +32,8 @@ class Sink {
   virtual ~Sink() = default;
   // The memory stays until wait(), and so does `packed`, in which it may be put in another form. Nothing: there is
   // nobody any more.
-  virtual std::optional<wire::Ticket> put(const void* memory, const copy::Chunks::Chunk& chunk, chunks::ChunkPacker& packer,
-                                          Bytes& packed) = 0;
+  virtual std::optional<wire::Ticket> put(const void* memory, const copy::Chunks::Chunk& chunk,
+                                          chunks::ChunkPacker& packer, Bytes& packed) = 0;
   virtual bool wait(wire::Ticket ticket) = 0;
   // No more chunks come, although some are missing.
   virtual void fail() = 0;
@@ -50,8 +50,8 @@ class ToClient final : public Sink {
   void fail() override {}  // the event says so
 
  private:
-  wire::Ticket put_noticed(wire::Link& link, const void* memory, const copy::Chunks::Chunk& chunk, chunks::ChunkPacker& packer,
-                           Bytes& packed);
+  wire::Ticket put_noticed(wire::Link& link, const void* memory, const copy::Chunks::Chunk& chunk,
+                           chunks::ChunkPacker& packer, Bytes& packed);
 
   Session& session_;  // whose thread this is
   wire::Address to_;
