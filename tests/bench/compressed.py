@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """What compression saves and costs: data of several kinds written and read back behind a proxy, with `--compress auto`
-and without, in turns, at rates of a network (two namespaces as two hosts: root) and on the loopback address, where nothing may
-be lost.
+and without, in turns, at rates of a network (two namespaces as two hosts: root) and delays (there and back, in ms; by a
+relay on the loopback address that also has the rate), and on the loopback address, where nothing may be lost.
 
-    tests/bench/compressed.py build/release [--mib 256] [--rates 100mbit,1gbit] [--kinds floats,random] [--rounds 3]
+    tests/bench/compressed.py build/release [--mib 256] [--rates 100mbit,1gbit] [--delays 0,10] [--kinds floats,random] [--rounds 3]
 
 Prints a table: medians of the rounds in seconds, the ratio of the pairs with its interval, and what did not travel.
 """
@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-from hosts import Network, proxy
+from hosts import Network, proxy, relayed
 
 KINDS = "floats,weights,text,random,zeros"
 
@@ -35,9 +35,11 @@ def interval(values):
     return f"{statistics.median(values):.3f} ({min(values):.2f}–{max(values):.2f})"
 
 
-def measure(build, network, kind, mib, rounds):
+def measure(build, network, link, kind, mib, rounds):
+    rate, delay = link
     times, saved = {"never": [], "auto": []}, []
-    with tempfile.TemporaryDirectory() as folder, proxy(build, network, folder, "0") as (url, env):
+    with tempfile.TemporaryDirectory() as folder, proxy(build, network, folder, "0") as (near, env), \
+            relayed(build, near, delay, rate) as url:
         for i in range(rounds):
             for compress in ("never", "auto") if i % 2 else ("auto", "never"):
                 seconds, shares = run(build, network, url, env, folder, kind, mib, compress)
@@ -46,7 +48,7 @@ def measure(build, network, kind, mib, rounds):
                     saved.append(shares)
     for way, name in enumerate(("write", "read")):
         never, auto = ([t[way] for t in times[mode]] for mode in ("never", "auto"))
-        print(f"| {network.rate or 'loopback'} | {kind}, {name} | {statistics.median(never):.3f} | "
+        print(f"| {rate or 'loopback'}{f', {delay:g} ms' if delay else ''} | {kind}, {name} | {statistics.median(never):.3f} | "
               f"{statistics.median(auto):.3f} | {interval([a / n for a, n in zip(auto, never)])} | "
               f"{statistics.median(s[way] for s in saved):.1%} |", flush=True)
 
@@ -56,14 +58,16 @@ def main():
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--mib", type=int, default=256)
     parser.add_argument("--rates", default="100mbit,1gbit", help="as tc takes them; the loopback address is measured in any case")
+    parser.add_argument("--delays", default="0")
     parser.add_argument("--kinds", default=KINDS)
     parser.add_argument("--rounds", type=int, default=3)
     a = parser.parse_args()
     print("| link | data | never, s | auto, s | auto / never | not sent |\n|---|---|---|---|---|---|")
-    for rate in [*filter(None, a.rates.split(",")), ""]:
-        with Network(rate) as network:
+    links = [(rate, float(delay)) for rate in filter(None, a.rates.split(",")) for delay in a.delays.split(",")]
+    for rate, delay in [*links, ("", 0)]:
+        with Network("" if delay else rate) as network:
             for kind in a.kinds.split(","):
-                measure(a.build.resolve(), network, kind, a.mib, a.rounds)
+                measure(a.build.resolve(), network, (rate, delay), kind, a.mib, a.rounds)
 
 
 main()

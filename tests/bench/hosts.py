@@ -1,4 +1,5 @@
-"""Network namespaces as hosts (needs root), cables of some rate between them (tbf), and proxies on them."""
+"""Network namespaces as hosts (needs root), cables of some rate between them (tbf), and proxies on them; links that are
+far away by a relay, which delays on the loopback address."""
 import contextlib
 import os
 import pathlib
@@ -58,6 +59,32 @@ def environment(folder, **more):
         env[f"XDG_{what}"] = f"{folder}/{what.lower()}"
         os.makedirs(env[f"XDG_{what}"], mode=0o700, exist_ok=True)
     return env
+
+
+def bits_per_s(rate):
+    """Of a rate as tc takes it: 100mbit, 1gbit."""
+    return float(re.match(r"[\d.]+", rate)[0]) * {"m": 1e6, "g": 1e9}[rate.strip("0123456789.")[0]]
+
+
+@contextlib.contextmanager
+def relayed(build, url, delay_ms, rate):
+    """The URL by which a proxy on this host is further away: by so many milliseconds there and back, over a line of some
+    rate (""; none)."""
+    if not delay_ms:
+        yield url
+        return
+    relay = subprocess.Popen([build / "tests/relay", url.rpartition(":")[2]], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                             text=True, bufsize=1)
+    try:
+        port = int(relay.stdout.readline())
+        for line in (f"delay {int(delay_ms * 500)}", f"rate {int(bits_per_s(rate) / 8) if rate else 0}"):
+            relay.stdin.write(line + "\n")
+            if relay.stdout.readline() != "ok\n":
+                sys.exit(f"the relay does not know: {line}")
+        yield f"tcp://127.0.0.1:{port}"
+    finally:
+        relay.stdin.close()
+        relay.wait()
 
 
 @contextlib.contextmanager

@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 
-from hosts import environment, ip, limit, on, serving
+from hosts import bits_per_s, environment, ip, limit, on, serving
 
 
 @contextlib.contextmanager
@@ -71,8 +71,7 @@ def main():
     parser.add_argument("--beside", type=pathlib.Path, nargs="*", default=[])
     options = parser.parse_args()
     builds = [b.resolve() for b in [options.build, *options.beside]]
-    bits = float(re.match(r"[\d.]+", options.rate)[0]) * {"m": 1e6, "g": 1e9}[options.rate.strip("0123456789.")[0]]
-    once = (options.mib << 20) * 8 / bits
+    once = (options.mib << 20) * 8 / bits_per_s(options.rate)
     for count in map(int, options.proxies.split(",")):
         taken = {build: [] for build in builds}
         for _ in range(options.rounds):

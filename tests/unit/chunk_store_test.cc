@@ -157,6 +157,57 @@ TEST_CASE("a damaged piece is none, and its place is free") {
   CHECK(holds(store, namer.name(one), one));
 }
 
+TEST_CASE("a seal is of these bytes, this name, this owner and this store") {
+  const Salt salt{1}, other_salt{2};
+  PieceNamer namer(Ours);
+  PieceSealer sealer(Ours, salt);
+  std::mt19937 random(7);
+  const Bytes piece = piece_of(random);
+  const Name name = namer.name(piece);
+  const Seal seal = sealer.seal(piece, name);
+  CHECK(sealer.seal(piece, name) == seal);
+  CHECK(PieceSealer(Ours, salt).seal(piece, name) == seal);
+  CHECK(PieceSealer(Ours, other_salt).seal(piece, name) != seal);
+  CHECK(PieceSealer(key_of_text("theirs"), salt).seal(piece, name) != seal);
+  for (const size_t at : {size_t{0}, piece.size() / 2, piece.size() - 1}) {
+    Bytes changed = piece;
+    changed[at] ^= 1;
+    CHECK(sealer.seal(changed, name) != seal);
+  }
+  CHECK(sealer.seal(ByteView(piece).first(piece.size() - 1), name) != seal);
+  Name other = name;
+  other[0] ^= 1;
+  CHECK(sealer.seal(piece, other) != seal);
+}
+
+TEST_CASE("what another store of the same owner holds is nothing here; nor is a piece under another's name") {
+  constexpr uint64_t Index = 4096, Data = 8192;
+  const auto copy = [](const File& from, uint64_t at, const File& to, uint64_t where, size_t bytes) {
+    Bytes some(bytes);
+    REQUIRE(::pread(from.fd.get(), some.data(), bytes, static_cast<off_t>(at)) == static_cast<ssize_t>(bytes));
+    REQUIRE(::pwrite(to.fd.get(), some.data(), bytes, static_cast<off_t>(where)) == static_cast<ssize_t>(bytes));
+  };
+  const File one(room_for(2)), other(room_for(2));
+  PieceNamer namer(Ours);
+  std::mt19937 random(8);
+  const Bytes first = piece_of(random), second = piece_of(random);
+  {
+    ChunkStore store = one.store();
+    CHECK(store.add(namer.name(first), first));
+    CHECK(store.add(namer.name(second), second));
+    CHECK(other.store().pieces() == 0);
+  }
+  copy(one, Index, other, Index, sizeof(ChunkStore::Entry));
+  copy(one, Data, other, Data, PieceBytes);
+  ChunkStore there = other.store();
+  CHECK(there.pieces() == 1);
+  CHECK_FALSE(holds(there, namer.name(first), first));
+  copy(one, Data + PieceBytes, one, Data, PieceBytes);
+  ChunkStore here = one.store();
+  CHECK_FALSE(holds(here, namer.name(first), first));
+  CHECK(holds(here, namer.name(second), second));
+}
+
 TEST_CASE("a disk that is full: nothing is added, what is there stays") {
   char path[] = "/tmp/gt_store_XXXXXX";
   const Fd made(::mkstemp(path));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <ctime>
 
 #include "traces/base/clock.h"
 #include "traces/base/processors.h"
@@ -19,6 +20,13 @@ bool processors_are_idle() {
   static staging::MachineLoad& load = *new staging::MachineLoad;
   static const bool opened = (load.open(usable_processors()), true);
   return opened && load.idle(1, monotonic_ns(), staging::running_threads) > 1;
+}
+
+// Of this thread.
+uint64_t processor_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
 // Some bytes from its beginning, from its end and from between.
@@ -81,10 +89,10 @@ size_t ChunkPacker::packed(ByteView piece, std::span<uint8_t> to) {
 size_t ChunkPacker::pack(ByteView piece, std::span<uint8_t> to) {
   constexpr size_t Least = 1024;
   if (piece.size() < Least || !account_.may_try()) return account_.sent(piece.size()), 0;
-  const uint64_t begin = monotonic_ns();
+  const uint64_t begin = monotonic_ns(), worked = processor_ns();
   const size_t n = packed(piece, to);
   const bool idle = account_.packing().is_auto() && processors_are_idle();
-  account_.tried(piece.size(), n ? n : piece.size(), monotonic_ns() - begin, idle);
+  account_.tried(piece.size(), n ? n : piece.size(), processor_ns() - worked, monotonic_ns() - begin, idle);
   account_.sent(n ? n : piece.size());
   return n;
 }

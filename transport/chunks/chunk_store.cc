@@ -1,9 +1,11 @@
 #include "transport/chunks/chunk_store.h"
 
+#include <sys/random.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <ctime>
 
@@ -12,7 +14,7 @@
 namespace gt::chunks {
 namespace {
 
-constexpr uint32_t Version = 1;
+constexpr uint32_t Version = 2;
 constexpr uint64_t Second_ns = 1'000'000'000;
 
 // Of a clock that goes on when a machine is started again.
@@ -35,6 +37,7 @@ uint64_t places_in(uint64_t file_bytes) {
   return std::min(places, ChunkStore::MostPlaces);
 }
 
+// Without a salt: that is different for each.
 StoreHeader header_of(uint64_t places) {
   StoreHeader header{};
   std::strncpy(header.magic, "gtrace chunks", sizeof header.magic);
@@ -56,28 +59,31 @@ Result<ChunkStore> ChunkStore::open(Fd file, const Key& key) {
   struct stat about {};
   if (::fstat(file.get(), &about) != 0) return system_error("a store of chunks", errno);
   GT_TRY(PieceNamer::available());
-  ChunkStore store(std::move(file), key);
-  GT_TRY(store.read_index(static_cast<uint64_t>(about.st_size)));
+  ChunkStore store(std::move(file));
+  GT_TRY(store.read_index(static_cast<uint64_t>(about.st_size), key));
   return store;
 }
 
-Status ChunkStore::read_index(uint64_t file_bytes) {
+Status ChunkStore::read_index(uint64_t file_bytes, const Key& key) {
   const uint64_t places = places_in(file_bytes);
   if (places == 0) return {Kind::Invalid, "a store of chunks has no room for a piece"};
   data_at_ = index_end(places);
   entries_.resize(places);
-  const StoreHeader expected = header_of(places);
-  StoreHeader header{};
+  StoreHeader expected = header_of(places), header{};
   const size_t bytes = places * sizeof(Entry);
   const bool sound = pread_all(file_.get(), 0, sizeof header, &header) &&
-                     std::memcmp(&header, &expected, sizeof header) == 0 &&
+                     std::memcmp(&header, &expected, offsetof(StoreHeader, salt)) == 0 &&
                      pread_all(file_.get(), HeaderBytes, bytes, entries_.data());
   if (!sound) {
     std::fill(entries_.begin(), entries_.end(), Entry());
+    if (::getrandom(expected.salt.data(), expected.salt.size(), 0) != static_cast<ssize_t>(expected.salt.size()))
+      return system_error("a store of chunks", errno);
     if (!pwrite_all(file_.get(), HeaderBytes, bytes, entries_.data()) ||
-        !pwrite_all(file_.get(), 0, sizeof expected, &expected))
+        !pwrite_all(file_.get(), 0, sizeof expected, &expected) ||
+        !pread_all(file_.get(), 0, sizeof header, &header))  // others' salt, if they make it, too
       return system_error("a store of chunks", errno);
   }
+  sealer_ = std::make_unique<PieceSealer>(key, header.salt);
   const uint64_t now = now_ns();
   for (Place place = 0; place < places; ++place) {
     free_.insert(place);
@@ -129,7 +135,7 @@ bool ChunkStore::read(const Name& name, void* to, size_t bytes) {
   const Place place = found->second;
   if (entries_[place].bytes != bytes) return false;
   if (pread_all(file_.get(), at_piece(place), bytes, to) &&
-      namer_->name({static_cast<const uint8_t*>(to), bytes}) == name)
+      sealer_->seal({static_cast<const uint8_t*>(to), bytes}, name) == entries_[place].seal)
     return touch(place), true;
   forget(place);
   // Damaged, or others are writing there. Without its entry nobody takes it for sound.
@@ -159,13 +165,13 @@ bool ChunkStore::add(const Name& name, ByteView piece) {
   if (const auto known = names_.find(name); known != names_.end()) return touch(known->second), true;
   if (piece.empty() || piece.size() > PieceBytes || now_ns() < paused_until_ns_) return false;
   Place place = 0;
-  Entry entry{name, static_cast<uint32_t>(piece.size()), 0, now_ns(), {}};
+  const Entry entry{name, static_cast<uint32_t>(piece.size()), 0, now_ns(), sealer_->seal(piece, name)};
   const bool chosen = choose(place);
   if (names_.contains(name)) return true;  // others have added it
   bool written = chosen && write_entry(place, Entry());
   forget(place);
-  written = written && pwrite_all(file_.get(), at_piece(place), piece.size(), piece.data()) &&
-            write_entry(place, entry);
+  written =
+      written && pwrite_all(file_.get(), at_piece(place), piece.size(), piece.data()) && write_entry(place, entry);
   if (written) return take_over(place, entry), true;
   constexpr uint64_t Pause_ns = 5 * Second_ns;
   paused_until_ns_ = now_ns() + Pause_ns;

@@ -1,17 +1,17 @@
 // Pieces of one owner's data, by their names: a file of fixed size, in memory or on a disk, that outlives sessions.
 //
-//   header   4 KiB: StoreHeader
+//   header   4 KiB: StoreHeader, whose salt makes a key of the owner's that no client has
 //   index    an Entry for each place, as many as fit
 //   places   of PieceBytes each
 //
-// Several processes may use a file at a time, each through its own ChunkStore, without locks: what is read is named
-// again and compared, so whatever a file holds (others' writing half done, damage, another key's pieces) is the right
-// bytes or nothing. For the same reason nothing else is checked. The least recently used piece makes room; what others
-// use and add is seen when their place is about to be taken.
+// Several processes may use a file at a time, each through its own ChunkStore, without locks: what is read is sealed
+// again (piece_seal.h) and compared, so whatever a file holds (others' writing half done, damage, another key's pieces)
+// is the right bytes or nothing. For the same reason nothing else is checked. The least recently used piece makes room;
+// what others use and add is seen when their place is about to be taken.
 //
 // The file is read and written, never mapped: one that is cut short, or a disk that is full or broken, is a piece less.
 // Invariant: every place is in exactly one of free_ and by_use_; names_ has those of by_use_.
-// Thread safety: none. Cost: a piece of 256 KiB is read in 0.2 ms, nearly all of it for its name.
+// Thread safety: none.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "traces/base/fd.h"
-#include "transport/chunks/piece_name.h"
+#include "transport/chunks/piece_seal.h"
 
 namespace gt::chunks {
 
@@ -28,6 +28,7 @@ struct StoreHeader {
   char magic[16];  // "gtrace chunks"
   uint32_t version, piece_bytes;
   uint64_t places;
+  Salt salt;
 };
 
 class ChunkStore {
@@ -37,7 +38,7 @@ class ChunkStore {
     uint32_t bytes = 0;  // 0: the place is free
     uint32_t form = 0;   // how they are stored: 0, as they are
     uint64_t used_ns = 0;
-    uint64_t zero[2] = {};
+    Seal seal{};  // of name and bytes
   };
   static_assert(sizeof(Entry) == 64);
   static constexpr uint64_t HeaderBytes = 4096, MostPlaces = 1 << 20;
@@ -62,8 +63,8 @@ class ChunkStore {
     size_t operator()(const Name& name) const;
   };
 
-  ChunkStore(Fd file, const Key& key) : file_(std::move(file)), namer_(std::make_unique<PieceNamer>(key)) {}
-  Status read_index(uint64_t file_bytes);
+  explicit ChunkStore(Fd file) : file_(std::move(file)) {}
+  Status read_index(uint64_t file_bytes, const Key& key);
   uint64_t at_entry(Place place) const { return HeaderBytes + place * sizeof(Entry); }
   uint64_t at_piece(Place place) const { return data_at_ + uint64_t{place} * PieceBytes; }
   bool write_entry(Place place, const Entry& entry);
@@ -73,7 +74,7 @@ class ChunkStore {
   bool choose(Place& place);
 
   Fd file_;
-  std::unique_ptr<PieceNamer> namer_;
+  std::unique_ptr<PieceSealer> sealer_;
   uint64_t data_at_ = 0;
   std::vector<Entry> entries_;  // as this process knows them
   std::unordered_map<Name, Place, HashName> names_;

@@ -6,34 +6,18 @@
 //
 //   a piece sent as it is   + bytes x link / 50       a piece tried   + (bytes - packed bytes) x link - what it cost
 //
-// While a piece is compressed the link sends the one before it; so on a machine with idle processors its time counts
-// half, as nothing else waits for it, and on a busy one half as much again, as the program does.
+// While a piece is compressed the link sends the one before it. So what counts is the processor's time: half where
+// processors are idle, as nothing else waits for it. And it must not be the link that waits: by the clock the last
+// pieces took no longer than the link would have, in the mean; one of them may have been interrupted.
 // Thread safety: none. Values in nanoseconds and bytes.
 #pragma once
 
+#include <algorithm>
+
+#include "transport/chunks/packing.h"
 #include "transport/chunks/slow_link.h"
 
 namespace gt::chunks {
-
-// What the user wants: as it pays, always at a level of zstd's (1 to 19), or never. As a number of a message.
-class Packing {
- public:
-  static constexpr uint8_t Largest = 19;
-
-  constexpr Packing() = default;
-  constexpr explicit Packing(uint8_t number) : number_(number > Largest && number != AutoNumber ? 0 : number) {}
-  static constexpr Packing automatic() { return Packing(AutoNumber); }
-  static constexpr Packing always(uint8_t level) { return Packing(level); }
-
-  constexpr uint8_t number() const { return number_; }
-  constexpr bool is_never() const { return number_ == 0; }
-  constexpr bool is_auto() const { return number_ == AutoNumber; }
-  constexpr int level() const { return number_; }  // REQUIRES: neither
-
- private:
-  static constexpr uint8_t AutoNumber = 255;
-  uint8_t number_ = 0;
-};
 
 class PackAccount {
  public:
@@ -43,7 +27,7 @@ class PackAccount {
 
   // The next chunk is to go as it is, and its time on the link to be measured: rarely, where most does not go at all.
   bool wants_measure() const {
-    return packing_.is_auto() && link_.wants_measure(misses_ == 0 ? 16 * SlowLink::OnDue : SlowLink::OnDue);
+    return packing_.is_auto() && link_.wants_measure(misses_ == 0 ? SlowLink::MostDue : SlowLink::OnDue);
   }
   void measured(uint64_t bytes, uint64_t ns) { link_.measured(bytes, ns, Least_ns); }
   bool is_on() const { return !packing_.is_never() && (!packing_.is_auto() || link_.is_slow()); }
@@ -55,12 +39,14 @@ class PackAccount {
     if (skip_ > 0) return --skip_, false;
     return balance_ns_ > 0;
   }
-  // It took so long, and so many bytes are left of it.
-  void tried(uint64_t bytes, uint64_t packed, uint64_t ns, bool idle) {
+  // It took a processor so long, and the clock, and so many bytes are left of it.
+  void tried(uint64_t bytes, uint64_t packed, uint64_t processor_ns, uint64_t ns, bool idle) {
     const double saved = static_cast<double>(bytes - packed) * link_.byte_ns(),
-                 cost = static_cast<double>(ns) * (idle ? IdleWeight : BusyWeight);
+                 cost = static_cast<double>(processor_ns) * (idle ? IdleWeight : 1);
     book(saved - cost);
-    const bool pays = saved > cost && static_cast<double>(ns) < static_cast<double>(bytes) * link_.byte_ns();
+    const double took_ns = static_cast<double>(ns) / static_cast<double>(std::max<uint64_t>(bytes, 1));
+    took_ns_ += (std::min(took_ns, Pieces * link_.byte_ns()) - took_ns_) / Pieces;
+    const bool pays = saved > cost && took_ns_ < link_.byte_ns();
     misses_ = pays ? 0 : std::min(misses_ + 1, MostMisses);
     skip_ = pays ? 0 : 1u << (misses_ - 1);
   }
@@ -72,7 +58,7 @@ class PackAccount {
 
  private:
   static constexpr double Least_ns = 2, Slow_ns = 30, Share = 50;
-  static constexpr double IdleWeight = 0.5, BusyWeight = 1.5;
+  static constexpr double IdleWeight = 0.5, Pieces = 8;
   static constexpr double Loan_ns = 5e6, Most_ns = 2e7;
   static constexpr unsigned MostMisses = 7;  // 64 pieces, 16 MiB
 
@@ -82,6 +68,7 @@ class PackAccount {
   SlowLink link_;
   double balance_ns_ = Loan_ns;
   unsigned misses_ = 1, skip_ = 0;  // 1: nothing is known
+  double took_ns_ = 0;              // for a byte, of the last Pieces
 };
 
 }  // namespace gt::chunks

@@ -1,53 +1,14 @@
 #include "transport/chunks/piece_name.h"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <cstring>
 #include <new>
-#include <string>
 
+#include "transport/chunks/crypto.h"
 #include "transport/link/hello/sha256.h"
 
 namespace gt::chunks {
 namespace {
-
-//   result, name, parameters
-#define GT_CRYPTO(F)                                                \
-  F(int, OPENSSL_init_crypto, (uint64_t, const void*))              \
-  F(void*, EVP_MD_CTX_new, ())                                      \
-  F(void, EVP_MD_CTX_free, (void*))                                 \
-  F(const void*, EVP_sha256, ())                                    \
-  F(int, EVP_DigestInit_ex, (void*, const void*, void*))            \
-  F(int, EVP_DigestUpdate, (void*, const void*, size_t))            \
-  F(int, EVP_DigestFinal_ex, (void*, unsigned char*, unsigned int*))
-
-struct Crypto {
-#define GT_FIELD(result, name, parameters) result(*name) parameters = nullptr;
-  GT_CRYPTO(GT_FIELD)
-#undef GT_FIELD
-  std::string missing;
-
-  Crypto() {
-    void* const library = ::dlopen("libcrypto.so.3", RTLD_NOW | RTLD_LOCAL);
-    if (!library) {
-      missing = "libcrypto.so.3";
-      return;
-    }
-#define GT_LOAD(result, name, parameters)                                   \
-  name = reinterpret_cast<decltype(name)>(::dlsym(library, #name));         \
-  if (!name) missing = #name " of OpenSSL 3";
-    GT_CRYPTO(GT_LOAD)
-#undef GT_LOAD
-    constexpr uint64_t NoExitHandler = 0x00080000;  // names are made until the process ends
-    if (missing.empty()) OPENSSL_init_crypto(NoExitHandler, nullptr);
-  }
-};
-
-const Crypto& crypto() {
-  static const Crypto& loaded = *new Crypto;
-  return loaded;
-}
 
 wire::Digest digest_of(ByteView key, std::string_view role) {
   const ByteView parts[] = {as_bytes(role)};
@@ -65,10 +26,7 @@ ShortName shortened(const Name& name) {
   return s;
 }
 
-Status PieceNamer::available() {
-  if (crypto().missing.empty()) return {};
-  return {Kind::Unsupported, "names of data need OpenSSL 3, and " + crypto().missing + " is not there"};
-}
+Status PieceNamer::available() { return crypto_available(); }
 
 PieceNamer::PieceNamer(const Key& key) : inner_{}, outer_{}, context_(crypto().EVP_MD_CTX_new()) {
   if (!context_) throw std::bad_alloc();

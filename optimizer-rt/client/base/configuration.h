@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "traces/base/status.h"
-#include "transport/chunks/pack_account.h"
+#include "transport/chunks/packing.h"
 #include "transport/link/connect.h"
 
 namespace gt::virt {

@@ -1,6 +1,7 @@
 #include "optimizer-rt/client/session/bulk_sender.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "optimizer-rt/client/session/count_move.h"
@@ -92,7 +93,6 @@ void BulkSender::send(Job& job) {
     send_chunk({job.transfer, slot, {job.from + chunk.offset, chunk.bytes}}, sent);
     retire();
   }
-  if (!has_jobs()) take_time(timer_.end(*link_));
   sent.whole = true;
 }
 
@@ -106,10 +106,9 @@ bool BulkSender::take_slot(uint32_t& slot) {
 }
 
 void BulkSender::send_chunk(const Chunk& chunk, Sent& sent) {
-  constexpr size_t LeastTimed = size_t{1} << 20;
   const bool timed = namer_.account().wants_measure() || packer_.account().wants_measure();
-  if (timed && chunk.bytes.size() >= LeastTimed) return send_timed(chunk, sent);
-  timer_.forget();
+  if (timed && chunk.bytes.size() >= wire::Link::LeastPaced) return send_timed(chunk, sent);
+  await_names(chunk.bytes.size());
   ChunkNamer::Plan plan = namer_.plan(chunk.bytes);
   Bytes packed;
   const std::vector<size_t> sizes = pack(chunk, plan, packed);
@@ -117,23 +116,24 @@ void BulkSender::send_chunk(const Chunk& chunk, Sent& sent) {
   if (plan.named_bytes != 0 || !sizes.empty())
     return send_by_recipe(chunk, std::move(plan), sizes, std::move(packed), sent);
   put_last(chunk, 0, chunk.bytes.size(), plan.keep ? wire::Keep : 0, sent);
-  // Not far ahead of an answer that may make most of it needless; the link is slow, and has enough with two.
-  if (namer_.is_asking() && sent.tickets.size() >= 2) (void)link_->wait(sent.tickets[sent.tickets.size() - 2]).ok();
 }
 
+// What the executor has may make most of what follows needless: until it has said so, the link has enough with what is
+// on its way.
+void BulkSender::await_names(size_t bytes) {
+  constexpr std::chrono::microseconds Look{500};
+  if (!namer_.asks(bytes)) return;
+  while (namer_.is_asking() && last_put_ != 0 && !link_->test(last_put_)) namer_.wait_for_answer(Look);
+}
+
+// What is left of it when the time is known keeps the link busy while the next chunk is made ready.
 void BulkSender::send_timed(const Chunk& chunk, Sent& sent) {
   const uint64_t bytes = chunk.bytes.size();
-  const bool idle = sent_.size() == 1 && sent.tickets.empty();
-  take_time(timer_.put(*link_, bytes, idle, [&] {
-    put_last(chunk, 0, bytes, namer_.may_keep(bytes) ? wire::Keep : 0, sent);
-    return sent.tickets.back();
-  }));
-}
-
-void BulkSender::take_time(const std::optional<chunks::PutTimer::Took>& took) {
-  if (!took) return;
-  namer_.account().measured(took->bytes, took->ns);
-  packer_.account().measured(took->bytes, took->ns);
+  put_last(chunk, 0, bytes, namer_.may_keep(bytes) ? wire::Keep : 0, sent);
+  const std::optional<wire::Pace> pace = link_->pace(sent.tickets.back(), bytes / 4 * 3);
+  if (!pace) return;
+  namer_.account().measured(pace->bytes, pace->ns);
+  packer_.account().measured(pace->bytes, pace->ns);
 }
 
 // Of each piece the packed bytes, which lie in `packed` where the piece lies in the chunk; 0: it goes otherwise. None:
@@ -173,8 +173,9 @@ void BulkSender::put(const Chunk& chunk, size_t begin, size_t end, Sent& sent) {
 void BulkSender::put_last(const Chunk& chunk, size_t begin, size_t end, uint32_t flags, Sent& sent) {
   wire::Address to = slots_.address(chunk.slot);
   to.offset += begin;
-  sent.tickets.push_back(link_->put(chunk.bytes.data() + begin, to, end - begin,
-                                    wire::chunk_notice(chunk.transfer, chunk.slot | flags)));
+  last_put_ =
+      link_->put(chunk.bytes.data() + begin, to, end - begin, wire::chunk_notice(chunk.transfer, chunk.slot | flags));
+  sent.tickets.push_back(last_put_);
 }
 
 // Pieces that are given stand in one put where they are neighbours.
@@ -209,8 +210,7 @@ void BulkSender::send_by_recipe(const Chunk& chunk, ChunkNamer::Plan&& plan, con
   wire::Encoder encoder(encoded);
   encoder(recipe);
   const uint32_t flags = wire::ByRecipe | (plan.keep ? wire::Keep : 0);
-  sent.tickets.push_back(link_->put(encoded.data(),
-                                    {offer_.recipe_segment, uint64_t{chunk.slot} * offer_.recipe_bytes},
+  sent.tickets.push_back(link_->put(encoded.data(), {offer_.recipe_segment, uint64_t{chunk.slot} * offer_.recipe_bytes},
                                     encoded.size(), wire::chunk_notice(chunk.transfer, chunk.slot | flags)));
   under_way_.push_back({sent.tickets.back(), std::move(encoded)});
   if (saved) under_way_.push_back({sent.tickets.back(), std::move(packed)});

@@ -19,7 +19,6 @@
 #include "optimizer-rt/client/session/chunk_namer.h"
 #include "traces/base/mutex.h"
 #include "transport/chunks/chunk_packer.h"
-#include "transport/chunks/put_timer.h"
 #include "transport/copy/chunks.h"
 #include "transport/link/base/link.h"
 #include "transport/protocol/slots.h"
@@ -63,8 +62,8 @@ class BulkSender {
   };
   struct Sent {
     std::vector<wire::Ticket> tickets;
-    size_t unfilled = 0;       // chunks by name of which the executor may still want bytes
-    bool whole = false;        // all chunks are on their way
+    size_t unfilled = 0;  // chunks by name of which the executor may still want bytes
+    bool whole = false;   // all chunks are on their way
     Done done;
   };
   struct Chunk {
@@ -83,7 +82,7 @@ class BulkSender {
   bool take_slot(uint32_t& slot);
   void send_chunk(const Chunk& chunk, Sent& sent);
   void send_timed(const Chunk& chunk, Sent& sent);
-  void take_time(const std::optional<chunks::PutTimer::Took>& took);
+  void await_names(size_t bytes);
   std::vector<size_t> pack(const Chunk& chunk, const ChunkNamer::Plan& plan, Bytes& packed);
   void send_by_recipe(const Chunk& chunk, ChunkNamer::Plan&& plan, const std::vector<size_t>& sizes, Bytes&& packed,
                       Sent& sent);
@@ -108,10 +107,10 @@ class BulkSender {
   ChunkNamer namer_;
   chunks::ChunkPacker packer_;
   std::deque<Under> under_way_;
-  std::vector<Bytes> spare_;  // for packed pieces
-  std::list<Sent> sent_;  // on their way
+  std::vector<Bytes> spare_;                      // for packed pieces
+  std::list<Sent> sent_;                          // on their way
+  wire::Ticket last_put_ = 0;                     // of a chunk's bytes
   std::unordered_map<uint32_t, ByName> by_name_;  // by slot
-  chunks::PutTimer timer_;
 };
 
 }  // namespace gt::virt

@@ -71,6 +71,16 @@ std::optional<chunks::Name> ChunkNamer::known_name(ByteView piece) {
   return known ? std::optional(name) : std::nullopt;
 }
 
+bool ChunkNamer::asks(uint64_t bytes) {
+  if (!asked_ && bytes >= LeastBytes && account_.is_on()) ask();
+  return asked_ && account_.is_on();
+}
+
+void ChunkNamer::wait_for_answer(std::chrono::microseconds longest) {
+  UniqueLock lock(mutex_);
+  changed_.wait_for(lock, longest, [this]() GT_REQUIRES(mutex_) { return closed_ || answered_; });
+}
+
 ChunkNamer::Plan ChunkNamer::plan(ByteView chunk) {
   Plan plan;
   if (chunk.size() < LeastBytes || !account_.is_on()) return plan;

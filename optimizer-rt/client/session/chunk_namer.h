@@ -7,6 +7,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <optional>
@@ -14,17 +15,11 @@
 #include <vector>
 
 #include "optimizer-rt/client/session/chunk_account.h"
+#include "optimizer-rt/client/session/chunk_naming.h"
 #include "traces/base/mutex.h"
 #include "transport/protocol/chunk_messages.h"
 
 namespace gt::virt {
-
-// How chunks are named at one proxy.
-struct ChunkNaming {
-  DedupMode mode = DedupMode::Never;
-  chunks::Key key{};
-  bool tells_key = false;  // the proxy cannot make it of the token
-};
 
 class ChunkNamer {
  public:
@@ -39,6 +34,10 @@ class ChunkNamer {
   ChunkAccount& account() { return account_; }
   // The executor is asked what it has, and has not said.
   bool is_asking() const { return asked_ && !answered_; }
+
+  // Asks it, if that is due before such a chunk is sent. Whether it has been.
+  bool asks(uint64_t bytes);
+  void wait_for_answer(std::chrono::microseconds longest);
 
   struct Plan {
     std::vector<std::optional<chunks::Name>> names;  // of each piece; none: it is given. Empty: all are

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "optimizer-rt/client/session/chunk_namer.h"
+#include "optimizer-rt/client/session/chunk_naming.h"
 #include "traces/base/status.h"
 #include "transport/link/base/link.h"
 

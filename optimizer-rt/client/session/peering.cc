@@ -118,6 +118,12 @@ void when_peered(Session& a, Session& b, Then then) {
   if (then) then(known);
 }
 
+bool may_be_peers(Session& a, Session& b) {
+  const MutexLock lock(all().mutex);
+  const auto pair = all().pairs.find(in_order(a, b));
+  return pair == all().pairs.end() || pair->second.state != Acquaintance::State::Known || pair->second.peer != 0;
+}
+
 void part(Session& a, Session& b) {
   const MutexLock lock(all().mutex);
   all().pairs[in_order(a, b)].peer = 0;

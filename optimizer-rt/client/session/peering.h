@@ -18,6 +18,8 @@ class Session;
 void begin_peering(Session& a, Session& b);
 // `then` gets the name of their link; 0: there is none. Now, or when that is known, on the thread for work.
 void when_peered(Session& a, Session& b, std::function<void(uint32_t peer)> then);
+// False: it is known that they have no link.
+bool may_be_peers(Session& a, Session& b);
 // Their link is lost.
 void part(Session& a, Session& b);
 

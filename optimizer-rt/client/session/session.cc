@@ -8,6 +8,7 @@
 #include "optimizer-rt/client/base/configuration.h"
 #include "optimizer-rt/client/base/latch.h"
 #include "optimizer-rt/client/base/serial_thread.h"
+#include "optimizer-rt/client/session/bulk_sender.h"
 #include "optimizer-rt/client/session/local_executor.h"
 #include "traces/api/decode.h"
 #include "traces/base/clock.h"
@@ -37,7 +38,10 @@ Session::Session(Connection connection)
       behind_(std::move(connection.behind)),
       url_(std::move(connection.url)),
       naming_(connection.naming),
-      packing_(connection.packing) {}
+      packing_(connection.packing),
+      bulk_sender_(std::make_unique<BulkSender>()) {}
+
+Session::~Session() = default;
 
 Result<wire::Surveyed> Session::begin() {
   const Status started = link_->start(*this);
@@ -53,13 +57,13 @@ Result<wire::Surveyed> Session::begin() {
   if (shares_memory_)
     bounce_buffer_.open(link_->view({surveyed.ring_segment, 0}, surveyed.ring_bytes), surveyed.ring_bytes);
   if (!shares_memory_ && !in_process()) {
-    bulk_sender_.open_names(surveyed.chunks, naming_, [this](const wire::Recall& recall) { send(recall); });
+    bulk_sender_->open_names(surveyed.chunks, naming_, [this](const wire::Recall& recall) { send(recall); });
     if (surveyed.chunks.forms & bit_of(wire::PieceForm::Packed) && chunks::PiecePacker::available().ok()) {
-      bulk_sender_.open_packing(surveyed.chunks, packing_);
+      bulk_sender_->open_packing(surveyed.chunks, packing_);
       read_packing_ = packing_;
     }
   }
-  bulk_sender_.open(*link_, surveyed.inbox_segment, surveyed.inbox_slots, surveyed.slot_bytes);
+  bulk_sender_->open(*link_, surveyed.inbox_segment, surveyed.inbox_slots, surveyed.slot_bytes);
   return surveyed;
 }
 
@@ -319,11 +323,11 @@ void Session::heard(ByteView frame) {
     case wire::MessageType::Failed:
       return each(wire::Failed{}, [&](const wire::Failed& m) { failed(m); });
     case wire::MessageType::Credit:
-      return each(wire::Credit{}, [&](const wire::Credit& m) { bulk_sender_.credit(m.slots); });
+      return each(wire::Credit{}, [&](const wire::Credit& m) { bulk_sender_->credit(m.slots); });
     case wire::MessageType::Kept:
-      return each(wire::Kept{}, [&](const wire::Kept& m) { bulk_sender_.kept(m); });
+      return each(wire::Kept{}, [&](const wire::Kept& m) { bulk_sender_->kept(m); });
     case wire::MessageType::Filled:
-      return each(wire::Filled{}, [&](wire::Filled& m) { bulk_sender_.filled(std::move(m)); });
+      return each(wire::Filled{}, [&](wire::Filled& m) { bulk_sender_->filled(std::move(m)); });
     case wire::MessageType::Data:
       return each(wire::Data{}, [&](const wire::Data& m) { take_data(m); });
     case wire::MessageType::Printed:
@@ -412,7 +416,7 @@ void Session::on_closed(const Status& why) {
 
 void Session::lose() {
   if (!alive_.exchange(false)) return;
-  bulk_sender_.close();
+  bulk_sender_->close();
   packed_reads_.close();
   std::unordered_map<wire::ReplyId, OnReply> replies;
   std::vector<Ref<EventListener>> events;

@@ -17,7 +17,6 @@
 
 #include "optimizer-rt/client/base/object.h"
 #include "optimizer-rt/client/session/bounce_buffer.h"
-#include "optimizer-rt/client/session/bulk_sender.h"
 #include "optimizer-rt/client/session/connection.h"
 #include "optimizer-rt/client/session/executor_clock.h"
 #include "optimizer-rt/client/session/listeners.h"
@@ -31,6 +30,8 @@
 #include "transport/protocol/messages.h"
 
 namespace gt::virt {
+
+class BulkSender;
 
 using wire::Ids;
 using wire::ObjectId;
@@ -53,6 +54,7 @@ struct Made {
 class Session final : public wire::LinkHandler {
  public:
   explicit Session(Connection connection);
+  ~Session();
   // Starts the link, asks what is there, sets the clocks.
   Result<wire::Surveyed> begin();
 
@@ -65,7 +67,7 @@ class Session final : public wire::LinkHandler {
   void leave();   // the end of the connection is that of the process
   void forget();  // in a child of fork(): the link belongs to the parent
   wire::Link& link() { return *link_; }
-  BulkSender& bulk_sender() { return bulk_sender_; }
+  BulkSender& bulk_sender() { return *bulk_sender_; }
   // The executor is another process of this node: it can map memory of ours.
   bool shares_memory() const { return shares_memory_; }
   RegisteredMemory& registered_memory() { return registered_memory_; }
@@ -174,7 +176,7 @@ class Session final : public wire::LinkHandler {
   const ChunkNaming naming_;
   const chunks::Packing packing_;
   chunks::Packing read_packing_;
-  BulkSender bulk_sender_;
+  const std::unique_ptr<BulkSender> bulk_sender_;
   PackedReads packed_reads_;
   RegisteredMemory registered_memory_;
   BounceBuffer bounce_buffer_;

@@ -7,6 +7,7 @@
 
 #include "optimizer-rt/client/base/serial_thread.h"
 #include "optimizer-rt/client/objects/queue.h"
+#include "optimizer-rt/client/session/peering.h"
 #include "optimizer-rt/client/transfer/migration_counts.h"
 #include "optimizer-rt/client/transfer/native_ways.h"
 #include "optimizer-rt/client/transfer/passing.h"
@@ -60,14 +61,17 @@ Path path_between(const SubContext& from, const SubContext& to) {
 
 bool are_there(const Residency& r, size_t place) { return r.valid[place] && !r.ready[place]; }
 
-// Where a command finds them soonest: in the same process; large contents at the proxy that has sent them to the fewest
-// (so they go along a chain); at a sub-context whose own move is over. None: how many there are.
+// Where a command finds them soonest: in the same process; at a proxy with a link to this one; large contents at the
+// one that has sent them to the fewest (so they go along a chain); at a sub-context whose own move is over. None: how
+// many there are.
 size_t best_source(const _cl_mem& root, const SubContext& to) {
   const Residency& r = root.residency;
   const bool chain = Passing::parts_of(root) > 1;
   const auto worth = [&](size_t i) {
-    const bool near = path_between(*root.context->sub_contexts[i], to) != Path::BetweenExecutors;
-    return std::tuple(near, chain ? -static_cast<int64_t>(r.passed_on[i]) : 0, are_there(r, i));
+    const SubContext& place = *root.context->sub_contexts[i];
+    const bool near = path_between(place, to) != Path::BetweenExecutors;
+    return std::tuple(near, near || may_be_peers(place.session, to.session),
+                      chain ? -static_cast<int64_t>(r.passed_on[i]) : 0, are_there(r, i));
   };
   size_t best = r.valid.size();
   for (size_t i = 0; i < r.valid.size(); ++i)

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "optimizer-rt/client/objects/queue.h"
+#include "optimizer-rt/client/session/bulk_sender.h"
 #include "optimizer-rt/client/session/peering.h"
 #include "optimizer-rt/client/transfer/migration_counts.h"
 #include "optimizer-rt/client/transfer/transfer.h"

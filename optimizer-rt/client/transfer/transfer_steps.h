@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "optimizer-rt/client/session/bulk_sender.h"
 #include "optimizer-rt/client/transfer/transfer.h"
 #include "optimizer-rt/client/transfer/transfer_mode.h"
 #include "transport/protocol/messages.h"

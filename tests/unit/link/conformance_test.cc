@@ -9,6 +9,7 @@
 
 #include "tests/random_bytes.h"
 #include "tests/unit/link/started.h"
+#include "traces/base/clock.h"
 #include "transport/link/local_link.h"
 
 namespace gt::wire {
@@ -153,6 +154,34 @@ TEST_CASE("flush says that everything is over") {
     for (size_t at = 0; at < there.size(); at += 65536) s.a().get(back.data() + at, {segment, at}, 65536);
     REQUIRE(s.a().flush().ok());
     CHECK(back == here);
+  }
+}
+
+TEST_CASE("the pace of a large put is of its bytes, in less time than it took; or the link does not tell") {
+  FOR_EACH_LINK(kind) {
+    Started s(kind);
+    Bytes there(size_t{8} << 20);
+    const SegmentId segment = *s.b().expose(there.data(), there.size());
+    const Bytes from = pattern(there.size(), 4);
+    size_t told = 0;
+    for (int i = 0; i < 20; ++i) {
+      const uint64_t begin = monotonic_ns();
+      const Ticket ticket = s.a().put(from.data(), {segment, 0}, from.size());
+      const std::optional<Pace> pace = s.a().pace(ticket, from.size() / 4 * 3);
+      const uint64_t took = monotonic_ns() - begin;
+      REQUIRE(s.a().wait(ticket).ok());
+      if (!pace) continue;
+      ++told;
+      CHECK(pace->bytes >= Link::LeastPaced / 4);
+      CHECK(pace->bytes < from.size());
+      CHECK(pace->ns > 0);
+      CHECK(pace->ns < took);
+    }
+    CHECK(there == from);
+    const std::string_view scheme = kind.scheme;
+    CHECK((told > 0) == (scheme == "tcp" || scheme == "tls"));
+    s.a().close();
+    CHECK_FALSE(s.a().pace(1, 1));
   }
 }
 
@@ -340,12 +369,22 @@ TEST_CASE("close while everybody is busy") {
       const SegmentId segment = *s.b().expose(there.data(), there.size());
       const SegmentId other = *s.a().expose(back.data(), back.size());
       std::vector<std::thread> threads;
-      threads.emplace_back([&] { while (say(s.a(), "to b", true).ok()) {} });
-      threads.emplace_back([&] { while (say(s.b(), "to a").ok()) {} });
-      threads.emplace_back([&] { while (s.a().wait(s.a().put(here.data(), {segment, 0}, 100'000)).ok()) {} });
+      threads.emplace_back([&] {
+        while (say(s.a(), "to b", true).ok()) {
+        }
+      });
+      threads.emplace_back([&] {
+        while (say(s.b(), "to a").ok()) {
+        }
+      });
+      threads.emplace_back([&] {
+        while (s.a().wait(s.a().put(here.data(), {segment, 0}, 100'000)).ok()) {
+        }
+      });
       threads.emplace_back([&] {
         Bytes mine(200'000);
-        while (s.b().wait(s.b().get(mine.data(), {other, 0}, mine.size())).ok()) {}
+        while (s.b().wait(s.b().get(mine.data(), {other, 0}, mine.size())).ok()) {
+        }
       });
       std::this_thread::sleep_for(std::chrono::milliseconds(20 + 10 * round));
       (round % 2 ? s.b() : s.a()).close();

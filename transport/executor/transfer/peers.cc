@@ -14,16 +14,15 @@ constexpr size_t StackBytes = size_t{512} << 10;  // TLS takes some
 
 // What a client may have us connect to: proxies of the network, and those of this node by their usual names, never any
 // other socket of this machine.
-bool is_allowed(const wire::Url& url) {
-  return !url.in_node() || url.name.find('/') == std::string::npos;
-}
+bool is_allowed(const wire::Url& url) { return !url.in_node() || url.name.find('/') == std::string::npos; }
 
 }  // namespace
 
 class Peer::ToPeer final : public Sink {
  public:
   ToPeer(std::shared_ptr<Peer> peer, uint32_t transfer) : peer_(std::move(peer)), transfer_(transfer) {}
-  std::optional<wire::Ticket> put(const void* memory, const copy::Chunks::Chunk& chunk, ReadPacker&, Bytes&) override {
+  std::optional<wire::Ticket> put(const void* memory, const copy::Chunks::Chunk& chunk, chunks::ChunkPacker&,
+                                  Bytes&) override {
     uint32_t slot = 0;
     const MessageSender::Use use(peer_->out_);
     if (!use.open() || !peer_->slots_.take(slot) || chunk.bytes > peer_->slots_.slot_bytes()) return {};

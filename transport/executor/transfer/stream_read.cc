@@ -1,11 +1,12 @@
 #include "transport/executor/transfer/stream_read.h"
 
+#include "transport/chunks/chunk_packer.h"
 #include "transport/protocol/chunk_messages.h"
 
 namespace gt::exec {
 
-std::optional<wire::Ticket> ToClient::put(const void* memory, const copy::Chunks::Chunk& chunk, ReadPacker& packer,
-                                          Bytes& packed) {
+std::optional<wire::Ticket> ToClient::put(const void* memory, const copy::Chunks::Chunk& chunk,
+                                          chunks::ChunkPacker& packer, Bytes& packed) {
   const MessageSender::Use use(session_.out);
   if (!use.open()) return {};
   if (packing_.is_never()) return use.link().put(memory, {to_.segment, to_.offset + chunk.offset}, chunk.bytes);
@@ -13,22 +14,20 @@ std::optional<wire::Ticket> ToClient::put(const void* memory, const copy::Chunks
 }
 
 wire::Ticket ToClient::put_noticed(wire::Link& link, const void* memory, const copy::Chunks::Chunk& chunk,
-                                   ReadPacker& packer, Bytes& packed) {
-  constexpr size_t LeastTimed = size_t{1} << 20;
+                                   chunks::ChunkPacker& packer, Bytes& packed) {
   const wire::Address to{to_.segment, to_.offset + chunk.offset};
   const uint32_t number = next_++;
-  packer.chunks.open(packing_);
-  chunks::PackAccount& account = packer.chunks.account();
-  const auto put_plain = [&] { return link.put(memory, to, chunk.bytes, wire::read_notice(transfer_, number, false)); };
-  if (chunk.bytes >= LeastTimed && account.wants_measure()) {
-    wire::Ticket ticket = 0;
-    const auto took = packer.timer.put(link, chunk.bytes, packer.idle, [&] { return ticket = put_plain(); });
-    if (took) account.measured(took->bytes, took->ns);
+  packer.open(packing_);
+  chunks::PackAccount& account = packer.account();
+  const wire::Notice plain = wire::read_notice(transfer_, number, false);
+  const auto* const from = static_cast<const uint8_t*>(memory);
+  if (chunk.bytes >= wire::Link::LeastPaced && account.wants_measure()) {
+    const wire::Ticket ticket = link.put(from, to, chunk.bytes, plain);
+    if (const auto pace = link.pace(ticket, chunk.bytes / 4 * 3)) account.measured(pace->bytes, pace->ns);
     return ticket;
   }
-  packer.timer.forget();
-  const size_t bytes = packer.chunks.pack_chunk({static_cast<const uint8_t*>(memory), chunk.bytes}, packed);
-  if (bytes == 0) return put_plain();
+  const size_t bytes = packer.pack_chunk({from, chunk.bytes}, packed);
+  if (bytes == 0) return link.put(from, to, chunk.bytes, plain);
   session_.count.packed_bytes_out += chunk.bytes - bytes;
   return link.put(packed.data(), to, bytes, wire::read_notice(transfer_, number, true));
 }
@@ -37,6 +36,13 @@ bool ToClient::wait(wire::Ticket ticket) {
   const MessageSender::Use use(session_.out);
   return !use.open() || use.link().wait(ticket).ok();
 }
+
+Reader::Reader(std::shared_ptr<Session> session, std::shared_ptr<EventWaiter> event_waiter,
+               std::shared_ptr<Queue> queue)
+    : session_(std::move(session)),
+      event_waiter_(std::move(event_waiter)),
+      queue_(std::move(queue)),
+      packer_(std::make_unique<chunks::ChunkPacker>()) {}
 
 Reader::~Reader() {
   pin_.reset();
@@ -140,8 +146,7 @@ void Reader::send_oldest() {
   slot.ticket = 0;
   if (work.filled == work.job->chunks.count()) leave_device(work);
   if (work.error == CL_SUCCESS) {
-    packer_.idle = free_ == fill_;
-    const std::optional<wire::Ticket> ticket = work.job->to->put(memory(fill_), chunk, packer_, slot.packed);
+    const std::optional<wire::Ticket> ticket = work.job->to->put(memory(fill_), chunk, *packer_, slot.packed);
     ticket ? static_cast<void>(slot.ticket = *ticket) : fail(work, CL_OUT_OF_RESOURCES);
   }
   ++fill_;

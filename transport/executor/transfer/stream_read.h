@@ -13,22 +13,18 @@
 #include <optional>
 
 #include "traces/base/mutex.h"
-#include "transport/chunks/chunk_packer.h"
-#include "transport/chunks/put_timer.h"
+#include "transport/chunks/packing.h"
 #include "transport/copy/chunks.h"
 #include "transport/executor/base/event_waiter.h"
 #include "transport/executor/transfer/part_transfer.h"
 #include "transport/executor/transfer/pins.h"
 #include "transport/staging/queue_placeholder.h"
 
-namespace gt::exec {
+namespace gt::chunks {
+class ChunkPacker;
+}
 
-// Of one thread that puts chunks over the client's link.
-struct ReadPacker {
-  chunks::ChunkPacker chunks;
-  chunks::PutTimer timer;
-  bool idle = true;  // no chunk is on the link
-};
+namespace gt::exec {
 
 // Where the chunks of a read go. One thread.
 class Sink {
@@ -36,8 +32,8 @@ class Sink {
   virtual ~Sink() = default;
   // The memory stays until wait(), and so does `packed`, in which it may be put in another form. Nothing: there is
   // nobody any more.
-  virtual std::optional<wire::Ticket> put(const void* memory, const copy::Chunks::Chunk& chunk, ReadPacker& packer,
-                                          Bytes& packed) = 0;
+  virtual std::optional<wire::Ticket> put(const void* memory, const copy::Chunks::Chunk& chunk,
+                                          chunks::ChunkPacker& packer, Bytes& packed) = 0;
   virtual bool wait(wire::Ticket ticket) = 0;
   // No more chunks come, although some are missing.
   virtual void fail() = 0;
@@ -48,14 +44,14 @@ class ToClient final : public Sink {
  public:
   ToClient(Session& session, const wire::Read& read)
       : session_(session), to_{read.segment, read.offset}, transfer_(read.transfer), packing_(read.packing) {}
-  std::optional<wire::Ticket> put(const void* memory, const copy::Chunks::Chunk& chunk, ReadPacker& packer,
+  std::optional<wire::Ticket> put(const void* memory, const copy::Chunks::Chunk& chunk, chunks::ChunkPacker& packer,
                                   Bytes& packed) override;
   bool wait(wire::Ticket ticket) override;
   void fail() override {}  // the event says so
 
  private:
-  wire::Ticket put_noticed(wire::Link& link, const void* memory, const copy::Chunks::Chunk& chunk, ReadPacker& packer,
-                           Bytes& packed);
+  wire::Ticket put_noticed(wire::Link& link, const void* memory, const copy::Chunks::Chunk& chunk,
+                           chunks::ChunkPacker& packer, Bytes& packed);
 
   Session& session_;  // whose thread this is
   wire::Address to_;
@@ -73,8 +69,7 @@ struct ReadJob {
 
 class Reader {
  public:
-  Reader(std::shared_ptr<Session> session, std::shared_ptr<EventWaiter> event_waiter, std::shared_ptr<Queue> queue)
-      : session_(std::move(session)), event_waiter_(std::move(event_waiter)), queue_(std::move(queue)) {}
+  Reader(std::shared_ptr<Session> session, std::shared_ptr<EventWaiter> event_waiter, std::shared_ptr<Queue> queue);
   ~Reader();
 
   // Makes the slots and starts the thread of `self`. False: refused.
@@ -128,7 +123,7 @@ class Reader {
   std::deque<Work> work_;
   std::vector<Slot> ring_;
   uint64_t free_ = 0, fill_ = 0, next_ = 0;
-  ReadPacker packer_;
+  const std::unique_ptr<chunks::ChunkPacker> packer_;
 };
 
 // When the place in the client's queue is reached, the job is the reader's.

@@ -45,6 +45,11 @@ using Ticket = uint64_t;
 // Handed to the peer's on_put() when the bytes are there. What it means is a matter of the protocol.
 using Notice = uint64_t;
 
+// Bytes that came one after the other, and how long that took.
+struct Pace {
+  uint64_t bytes = 0, ns = 0;
+};
+
 constexpr size_t LargestFrame = size_t{1} << 20;  // bytes of one control frame; larger data is put
 
 enum class Idle : uint8_t {
@@ -116,6 +121,13 @@ class Link {
   virtual Ticket get(void* to, Address from, size_t bytes) = 0;
   virtual bool test(Ticket ticket) = 0;
   virtual Status wait(Ticket ticket) = 0;
+  // Of a put of at least LeastPaced, before others follow: waits until so many bytes of it have arrived, and says how
+  // long they took behind the first ones. So what a round trip takes does not count. None: that is not known here.
+  static constexpr uint64_t LeastPaced = uint64_t{1} << 20;
+  virtual std::optional<Pace> pace(Ticket put, uint64_t bytes) {
+    (void)put, (void)bytes;
+    return {};
+  }
   bool test_all(std::span<const Ticket> tickets);
   Status wait_all(std::span<const Ticket> tickets);
   // All puts and gets so far are over.

@@ -71,8 +71,9 @@ void DataChannel::cut(Channel& channel, uint64_t now_ns) {
   cut_chunk(channel, operation, bytes);
   operation.done += bytes;
   const bool last = operation.done == operation.bytes;
-  if (operation.type == FrameType::Put || operation.type == FrameType::Got)
-    marks_.push_back({channel.out().end(), now_ns, bytes, last && operation.type == FrameType::Put ? operation.id : 0});
+  const uint64_t put = operation.type == FrameType::Put ? operation.id : 0;
+  if (put || operation.type == FrameType::Got)
+    marks_.push_back({channel.out().end(), now_ns, bytes, last ? put : 0, operation.bytes < PutPace::Least ? 0 : put});
   if (last) operations_.pop_front();
 }
 
@@ -106,6 +107,7 @@ void DataChannel::acknowledged(Channel& channel, uint64_t now_ns, uint64_t hold_
   while (!marks_.empty() && marks_.front().end <= position) {
     last = marks_.front();
     bytes += last.bytes;
+    if (last.of) pace_.acknowledged(last.of, last.bytes, now_ns);
     if (last.put) puts_over_.store(last.put, std::memory_order_release);
     marks_.pop_front();
   }
@@ -175,6 +177,12 @@ Status DataChannel::wait(Ticket ticket) {
   UniqueLock lock(channel_.mutex());
   while (!channel_.quiet() && (!is_over(ticket) || channel_.ended())) channel_.changed().wait(lock);
   return channel_.ended() ? life_.why_closed() : Status();
+}
+
+std::optional<Pace> DataChannel::pace(Ticket put, uint64_t bytes) {
+  UniqueLock lock(channel_.mutex());
+  while (!channel_.quiet() && !is_over(put) && pace_.arrived(put) < bytes) channel_.changed().wait(lock);
+  return pace_.pace(put);
 }
 
 Status DataChannel::flush() {

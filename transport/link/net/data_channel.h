@@ -7,6 +7,7 @@
 // Thread safety: all functions.
 #pragma once
 
+#include "transport/link/base/put_pace.h"
 #include "transport/link/base/window.h"
 #include "transport/link/net/channel.h"
 #include "transport/link/net/channel_owner.h"
@@ -23,6 +24,7 @@ class DataChannel final : public ChannelUser {
   Ticket get(void* to, Address from, size_t bytes);
   bool test(Ticket ticket);
   Status wait(Ticket ticket);
+  std::optional<Pace> pace(Ticket put, uint64_t bytes);
   Status flush();
   // The peer's gets no longer refer to this memory.
   void forget(const Segments::Memory& memory);
@@ -45,6 +47,7 @@ class DataChannel final : public ChannelUser {
     uint64_t end = 0, sent_ns = 0;
     size_t bytes = 0;
     uint64_t put = 0;  // the put that is over with it, or 0
+    uint64_t of = 0;   // the put that it is of, if that is a large one
   };
   struct Wanted {  // a get under way
     char* to = nullptr;
@@ -81,6 +84,7 @@ class DataChannel final : public ChannelUser {
   std::deque<Mark> marks_ GT_GUARDED_BY(channel_.mutex());
   std::deque<Wanted> wanted_ GT_GUARDED_BY(channel_.mutex());  // the first has number gets_over_ + 1
   DelayWindow window_ GT_GUARDED_BY(channel_.mutex());
+  PutPace pace_ GT_GUARDED_BY(channel_.mutex());
   uint64_t least_network_ns_ GT_GUARDED_BY(channel_.mutex()) = ~uint64_t{0} >> 2;  // the kernel's round trip
   uint64_t puts_made_ GT_GUARDED_BY(channel_.mutex()) = 0, gets_made_ GT_GUARDED_BY(channel_.mutex()) = 0;
   std::atomic<uint64_t> puts_over_{0}, gets_over_{0};

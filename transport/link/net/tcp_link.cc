@@ -112,6 +112,9 @@ Ticket TcpLink::put(const void* from, Address to, size_t bytes, Notice notice) {
 }
 Ticket TcpLink::get(void* to, Address from, size_t bytes) { return life_.in_child() ? 0 : data_.get(to, from, bytes); }
 bool TcpLink::test(Ticket ticket) { return life_.in_child() || data_.test(ticket); }
+std::optional<Pace> TcpLink::pace(Ticket put, uint64_t bytes) {
+  return life_.in_child() ? std::nullopt : data_.pace(put, bytes);
+}
 Status TcpLink::wait(Ticket ticket) { return life_.in_child() ? link_closed() : data_.wait(ticket); }
 Status TcpLink::flush() { return life_.in_child() ? link_closed() : data_.flush(); }
 

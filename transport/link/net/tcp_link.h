@@ -52,6 +52,7 @@ class TcpLink final : public Link, private LinkParts, private ChannelOwner {
   Ticket get(void* to, Address from, size_t bytes) override;
   bool test(Ticket ticket) override;
   Status wait(Ticket ticket) override;
+  std::optional<Pace> pace(Ticket put, uint64_t bytes) override;
   Status flush() override;
   bool is_closed() const override { return life_.is_closed(); }
   void help(const std::function<bool()>& done) override;
