@@ -106,10 +106,11 @@ bool BulkSender::take_slot(uint32_t& slot) {
 }
 
 void BulkSender::send_chunk(const Chunk& chunk, Sent& sent) {
-  const bool timed = namer_.account().wants_measure() || packer_.account().wants_measure();
-  if (timed && chunk.bytes.size() >= wire::Link::LeastPaced) return send_timed(chunk, sent);
-  await_names(chunk.bytes.size());
+  const bool timed = chunk.bytes.size() >= wire::Link::LeastPaced &&
+                     (namer_.account().wants_measure() || packer_.account().wants_measure());
+  if (!timed) await_names(chunk.bytes.size());
   ChunkNamer::Plan plan = namer_.plan(chunk.bytes);
+  if (timed && plan.named_bytes == 0) return send_timed(chunk, plan.keep, sent);
   Bytes packed;
   const std::vector<size_t> sizes = pack(chunk, plan, packed);
   namer_.account().sent(chunk.bytes.size() - plan.named_bytes);
@@ -127,9 +128,9 @@ void BulkSender::await_names(size_t bytes) {
 }
 
 // What is left of it when the time is known keeps the link busy while the next chunk is made ready.
-void BulkSender::send_timed(const Chunk& chunk, Sent& sent) {
+void BulkSender::send_timed(const Chunk& chunk, bool keep, Sent& sent) {
   const uint64_t bytes = chunk.bytes.size();
-  put_last(chunk, 0, bytes, namer_.may_keep(bytes) ? wire::Keep : 0, sent);
+  put_last(chunk, 0, bytes, keep ? wire::Keep : 0, sent);
   const std::optional<wire::Pace> pace = link_->pace(sent.tickets.back(), bytes / 4 * 3);
   if (!pace) return;
   namer_.account().measured(pace->bytes, pace->ns);

@@ -81,7 +81,7 @@ class BulkSender {
   void send(Job& job);
   bool take_slot(uint32_t& slot);
   void send_chunk(const Chunk& chunk, Sent& sent);
-  void send_timed(const Chunk& chunk, Sent& sent);
+  void send_timed(const Chunk& chunk, bool keep, Sent& sent);
   void await_names(size_t bytes);
   std::vector<size_t> pack(const Chunk& chunk, const ChunkNamer::Plan& plan, Bytes& packed);
   void send_by_recipe(const Chunk& chunk, ChunkNamer::Plan&& plan, const std::vector<size_t>& sizes, Bytes&& packed,

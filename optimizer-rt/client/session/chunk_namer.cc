@@ -103,10 +103,6 @@ ChunkNamer::Plan ChunkNamer::plan(ByteView chunk) {
   return plan;
 }
 
-bool ChunkNamer::may_keep(uint64_t bytes) {
-  return account_.is_on() && (is_asking() || (answered_ && account_.may_keep(bytes)));
-}
-
 void ChunkNamer::lacks(const chunks::Name& name, uint64_t bytes) {
   account_.missed(bytes);
   const MutexLock lock(mutex_);

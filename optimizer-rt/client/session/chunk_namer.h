@@ -45,8 +45,6 @@ class ChunkNamer {
     uint64_t named_bytes = 0;
   };
   Plan plan(ByteView chunk);
-  // Of a chunk that is sent as it is: may it be kept?
-  bool may_keep(uint64_t bytes);
   // The executor does not have it.
   void lacks(const chunks::Name& name, uint64_t bytes);
 
