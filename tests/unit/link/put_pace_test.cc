@@ -61,6 +61,22 @@ TEST_CASE("what is acknowledged together says nothing") {
   CHECK(pace.arrived(1) == MiB);
 }
 
+TEST_CASE("halves are of bytes, whatever is acknowledged together") {
+  // A burst that passes at once, in small parts; then the line's own pace.
+  PutPace burst;
+  uint64_t now = 1'000'000;
+  for (int i = 0; i < 4; ++i) burst.acknowledged(1, Part / 16, now += 1000);
+  for (int i = 0; i < 6; ++i) burst.acknowledged(1, MiB, now += 80'000'000);
+  CHECK(byte_ns(burst.pace(1)) == doctest::Approx(80e6 / MiB).epsilon(0.03));
+  CHECK(burst.pace(1)->bytes >= 2 * MiB);
+  // All but little at once: there are no halves.
+  PutPace lump;
+  lump.acknowledged(1, Part, 1000);
+  lump.acknowledged(1, 8 * MiB, 64'001'000);
+  lump.acknowledged(1, Part / 4, 64'002'000);
+  CHECK(lump.pace(1)->bytes == 8 * MiB + Part / 4);
+}
+
 TEST_CASE("of the last two puts it is known") {
   PutPace pace;
   put(pace, 1, MiB, 8, Far_ns);

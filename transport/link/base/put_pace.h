@@ -44,8 +44,11 @@ class PutPace {
     constexpr double MostTimes = 3;
     const Put& of_put = of(put);
     if (of_put.behind_first < Least / 4 || of_put.count < 2) return {};
-    const Pace all = of_put.seen[of_put.count - 1], begin = of_put.seen[(of_put.count - 1) / 2],
-               end{all.bytes - begin.bytes, all.ns - begin.ns};
+    const Pace all = of_put.seen[of_put.count - 1];
+    const Pace begin = *std::find_if(of_put.seen.begin(), of_put.seen.end(),
+                                     [&](const Pace& seen) { return seen.bytes >= all.bytes / 2; });
+    const Pace end{all.bytes - begin.bytes, all.ns - begin.ns};
+    if (end.bytes < all.bytes / 4) return all;  // so much was acknowledged at once that there are no halves
     const double b = byte_ns(begin), e = byte_ns(end);
     if (std::max(b, e) > MostTimes * std::min(b, e)) return {};
     return b < e ? begin : end;
