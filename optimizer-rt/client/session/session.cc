@@ -7,6 +7,7 @@
 
 #include "optimizer-rt/client/base/configuration.h"
 #include "optimizer-rt/client/base/latch.h"
+#include "optimizer-rt/client/base/losses.h"
 #include "optimizer-rt/client/base/serial_thread.h"
 #include "optimizer-rt/client/session/bulk_sender.h"
 #include "optimizer-rt/client/session/local_executor.h"
@@ -23,12 +24,6 @@ void print(ByteView text) {
     if (n < 0 && errno != EINTR) return;
     if (n > 0) text = text.subspan(static_cast<size_t>(n));
   }
-}
-
-// Programs give an error's number, if anything; nobody would know that a network or another process is the reason.
-void say_lost(const std::string& url, const Status& why) {
-  const std::string line = "gtrace: " + url + " is lost (" + why.text() + "): its devices are not available any more\n";
-  (void)!::write(STDERR_FILENO, line.data(), line.size());
 }
 
 }  // namespace
@@ -410,7 +405,7 @@ void Session::take_data(const wire::Data& data) {
 }
 
 void Session::on_closed(const Status& why) {
-  if (!leaves_ && !forgotten_ && !in_process()) say_lost(url_, why);
+  if (!leaves_ && !forgotten_ && !in_process()) note_loss(url_, why.text());
   lose();
 }
 
@@ -430,6 +425,7 @@ void Session::lose() {
     data_.clear();
     queues_.clear();
   }
+  if (!replies.empty() || !events.empty()) tell_losses();  // somebody waits, or will ask
   for (auto& [id, then] : replies) then(std::nullopt);
   for (const Ref<EventListener>& event : events) event->complete(CL_DEVICE_NOT_AVAILABLE, 0, 0);
 }
