@@ -14,4 +14,5 @@ set(GT_RETRIED
   e2e.spread                  # a trial times the ways between two devices: at load another one may win
   e2e.waiting_for_us          # processes that are stopped and killed at random
   e2e.endings.processes       # the same
+  e2e.huge_pages              # what was saved is measured: at load it may be nothing
   e2e.memory_pressure)        # what the system does when memory ends differs from run to run
