@@ -56,22 +56,25 @@ def family(pid):
     return [pid, *(p for c in children for p in family(int(c)))]
 
 
-def cpu_s(pids):
-    total = 0
-    for pid in (p for root in pids for p in family(root)):
+def cpu_s(roots):
+    """Processor time of each process of these families."""
+    taken = {}
+    for pid in (p for root in roots for p in family(root)):
         try:
             words = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         except OSError:
             continue
-        total += int(words[11]) + int(words[12])
-    return total / TICK
+        taken[pid] = (int(words[11]) + int(words[12])) / TICK
+    return taken
 
 
-def share(pids, seconds):
-    """Of one processor."""
-    before, began = cpu_s(pids), time.monotonic()
+def share(roots, seconds):
+    """Of one processor; of processes that are there all the time."""
+    time.sleep(2)  # sessions that have just ended are still taken down
+    before, began = cpu_s(roots), time.monotonic()
     time.sleep(seconds)
-    return (cpu_s(pids) - before) / (time.monotonic() - began)
+    after = cpu_s(roots)
+    return sum(after[p] - before[p] for p in after if p in before) / (time.monotonic() - began)
 
 
 def main():
