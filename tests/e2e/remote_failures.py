@@ -94,16 +94,22 @@ def build_what_all_use(p):
     same((outcome.code, outcome.text), (0, "begins 0\n"), f"one by itself, {outcome.err_text}")
 
 
-def cells(p, urls, fail, within, stack):
-    """All phases on all ways at once; gives the longest time until a program was over."""
+def at_work(p, urls, phases, stack):
+    """A program for each phase on each way, where it works, or is idle."""
     build_what_all_use(p)
-    programs = [stack.enter_context(contextlib.closing(Program(p, url, phase))) for url in urls for phase in PHASES]
+    programs = [stack.enter_context(contextlib.closing(Program(p, url, phase))) for url in urls for phase in phases]
     for program in programs:
         program.begins()
     for program in programs:
         program.starts_work()
     for program in programs:
         program.works()
+    return programs
+
+
+def cells(p, urls, fail, within, stack):
+    """All phases on all ways at once; gives the longest time until a program was over."""
+    programs = at_work(p, urls, PHASES, stack)
     since = time.monotonic()
     fail()
     for program in programs:
@@ -175,15 +181,7 @@ def test_both_ends_are_stopped():
     """A machine that sleeps, a debugger at each end: for longer than any of a link's times. Whoever goes on first waits
     for the other as if it had just been heard."""
     with proxy() as p, contextlib.ExitStack() as stack:
-        build_what_all_use(p)
-        programs = [stack.enter_context(contextlib.closing(Program(p, url, phase)))
-                    for url in ways(p) for phase in ("idle", "launch")]
-        for program in programs:
-            program.begins()
-        for program in programs:
-            program.starts_work()
-        for program in programs:
-            program.works()
+        programs = at_work(p, ways(p), ("idle", "launch"), stack)
         sessions = p.sessions(len(programs))
 
         def programs_get(number):

@@ -16,12 +16,16 @@ namespace {
 
 constexpr uint64_t NotRead = ~uint64_t{0};
 
-// Longer than Most, or not to be read: false, and nothing is visited.
+template <class T>
+bool may_read(const T* list, cl_uint count) {
+  constexpr cl_uint Most = 4096;
+  return count == 0 || (list && count <= Most && readable(list, count * sizeof(T)));
+}
+
+// What may not be read: false, and nothing is visited.
 template <class T, class Visit>
 bool each(const T* list, cl_uint count, Visit visit) {
-  constexpr cl_uint Most = 4096;
-  if (count == 0) return true;
-  if (!list || count > Most || !readable(list, count * sizeof(T))) return false;
+  if (!may_read(list, count)) return false;
   for (cl_uint i = 0; i < count; ++i) visit(list[i]);
   return true;
 }
@@ -129,12 +133,6 @@ bool begin(uint16_t fn, bool read, cl_uint count) {
   record(RecordType::CommandArg, fn, ticks(), CommandArgKind::Commands, 0, 0, 0, 0, CommandArgForm::Word,
          read ? count : NotRead);
   return read;
-}
-
-template <class T>
-bool may_read(const T* list, cl_uint count) {
-  constexpr cl_uint Most = 4096;
-  return count == 0 || (list && count <= Most && readable(list, count * sizeof(T)));
 }
 
 void record_list(uint16_t fn, const UpdateList& list) {

@@ -1,7 +1,5 @@
 // gtrace ctl: switches or ends a recording that runs, asks it for a snapshot, or says how it stands. The spool's header
 // is the channel; nobody is interrupted.
-#include <time.h>
-
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -11,7 +9,6 @@
 #include "tracer/collect/recording_switch.h"
 #include "tracer/gtrace/commands.h"
 #include "tracer/gtrace/record/recordings.h"
-#include "tracer/lib/process_state.h"
 #include "traces/base/command_line.h"
 
 namespace gt::tracer {
@@ -57,13 +54,7 @@ Status stop(SpoolReader& recording) {
 // Prints the path of the trace when it is written.
 Status snapshot(SpoolReader& recording) {
   SpoolHeader& spool = recording.header();
-  const uint32_t wish = spool.snapshots_wanted.fetch_add(1) + 1;
-  const auto granted = [&] { return static_cast<int32_t>(spool.snapshots_done.load() - wish) >= 0; };
-  const timespec nap{0, 5'000'000};
-  while (!granted()) {
-    if (!process_lives(spool.collector_pid, spool.collector_start) && !granted()) return ended();
-    nanosleep(&nap, nullptr);
-  }
+  if (!await_snapshot(spool)) return ended();
   if (spool.snapshot_failed.load()) return {Kind::System, "the snapshot could not be written (is the disk full?)"};
   fmt::print("{}\n", spool.trace_path);
   return {};

@@ -1,5 +1,7 @@
 #include "tracer/gtrace/record/recordings.h"
 
+#include <time.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <set>
@@ -47,6 +49,17 @@ std::vector<SpoolReader*> chosen_recordings(std::vector<SpoolReader>& running, s
     if (!pid || belongs_to(static_cast<int>(*pid), r)) chosen.push_back(&r);
   }
   return chosen;
+}
+
+bool await_snapshot(SpoolHeader& spool) {
+  const uint32_t wish = spool.snapshots_wanted.fetch_add(1) + 1;
+  const auto granted = [&] { return static_cast<int32_t>(spool.snapshots_done.load() - wish) >= 0; };
+  const timespec nap{0, 5'000'000};
+  while (!granted()) {
+    if (!process_lives(spool.collector_pid, spool.collector_start) && !granted()) return false;
+    nanosleep(&nap, nullptr);
+  }
+  return true;
 }
 
 Status exactly_one(const std::vector<SpoolReader*>& recordings) {

@@ -15,6 +15,9 @@ std::vector<SpoolReader> find_recordings(bool orphans);
 
 // Those that process `pid` belongs to; without a number all.
 std::vector<SpoolReader*> chosen_recordings(std::vector<SpoolReader>& running, std::optional<uint64_t> pid);
+// Asks the collector for a snapshot, and waits until it is written, or could not be (snapshot_failed). False: the
+// collector has ended.
+bool await_snapshot(SpoolHeader& spool);
 // Invalid, with what the user can do, unless there is one.
 Status exactly_one(const std::vector<SpoolReader*>& recordings);
 

@@ -74,7 +74,7 @@ class Watching {
     for (bool ended = false; !ended && out_.open();) {
       const Clock::time_point asked = Clock::now();
       const double cpu_before = cpu_s();
-      ended = !take_snapshot();
+      ended = !await_snapshot(spool()) || !lives();  // then what it left is whole
       if (const Status s = look(asked, ended); !s) return fail(Program, s);
       const double cost_s = ended ? 0 : cpu_s() - cpu_before;
       const Seconds next(std::max(least_s_, CostShare * cost_s));
@@ -92,16 +92,6 @@ class Watching {
 
   bool lives() {
     return spool().off.load() != RecordingEnded && process_lives(spool().collector_pid, spool().collector_start);
-  }
-
-  // False: the recording has ended; what it left is whole.
-  bool take_snapshot() {
-    const uint32_t wish = spool().snapshots_wanted.fetch_add(1) + 1;
-    while (static_cast<int32_t>(spool().snapshots_done.load() - wish) < 0) {
-      if (!process_lives(spool().collector_pid, spool().collector_start)) return false;
-      nap();
-    }
-    return lives();
   }
 
   Status look(Clock::time_point asked, bool ended) {
